@@ -1,0 +1,440 @@
+-- RelayRoom's whole data model, in reading order. A new file is made from this text; `PRAGMA user_version` and the steps in
+-- `src/store/migrate.rs` bring an old one to the same shape.
+--
+-- Conventions. `seq` is the number rows are joined and ordered by; it only grows and is never used twice. `id` is the UUIDv7 the
+-- outside sees. `*_at`, `*_until` are milliseconds since 1970, UTC. A NULL time means "not (yet)". Booleans are 0 and 1.
+
+-- 1. The relay itself ------------------------------------------------------------------------------------------------------------
+
+-- Exactly one row. `instance` names this relay whatever URL it is reached by; `restore` makes it anew.
+CREATE TABLE relay (
+  one        INTEGER PRIMARY KEY CHECK (one = 1),
+  instance   TEXT    NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+-- 2. Who may do what (src/identity) ----------------------------------------------------------------------------------------------
+
+CREATE TABLE user (
+  seq           INTEGER PRIMARY KEY AUTOINCREMENT,
+  id            TEXT    NOT NULL UNIQUE,
+  name          TEXT    NOT NULL UNIQUE,
+  password_hash TEXT,
+  -- Nudges per sliding hour this person pays for, per lane (wake.md 4).
+  normal_budget INTEGER NOT NULL DEFAULT 30 CHECK (normal_budget BETWEEN 0 AND 240),
+  urgent_budget INTEGER NOT NULL DEFAULT 5  CHECK (urgent_budget BETWEEN 0 AND 60),
+  created_at    INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE org (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+  id         TEXT    NOT NULL UNIQUE,
+  name       TEXT    NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE org_member (
+  org       INTEGER NOT NULL REFERENCES org (seq),
+  user      INTEGER NOT NULL REFERENCES user (seq),
+  role      TEXT    NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+  banned_at INTEGER,
+  PRIMARY KEY (org, user)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project (
+  seq              INTEGER PRIMARY KEY AUTOINCREMENT,
+  id               TEXT    NOT NULL UNIQUE,
+  org              INTEGER NOT NULL REFERENCES org (seq),
+  slug             TEXT    NOT NULL,
+  name             TEXT    NOT NULL,
+  connect_code     TEXT    NOT NULL UNIQUE,
+  main_part        INTEGER REFERENCES part (seq),
+  -- NULL: min(live parts, 8) (tools.md 6, send).
+  max_broadcast    INTEGER CHECK (max_broadcast BETWEEN 1 AND 64),
+  distill_on_close INTEGER NOT NULL DEFAULT 1 CHECK (distill_on_close IN (0, 1)),
+  created_at       INTEGER NOT NULL,
+  archived_at      INTEGER,
+  UNIQUE (org, slug)
+) STRICT;
+
+CREATE TABLE project_member (
+  project         INTEGER NOT NULL REFERENCES project (seq),
+  user            INTEGER NOT NULL REFERENCES user (seq),
+  level           TEXT    NOT NULL CHECK (level IN ('readonly', 'write', 'owner')),
+  can_urgent      INTEGER NOT NULL DEFAULT 0 CHECK (can_urgent IN (0, 1)),
+  can_needs_human INTEGER NOT NULL DEFAULT 0 CHECK (can_needs_human IN (0, 1)),
+  banned_at       INTEGER,
+  PRIMARY KEY (project, user)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE part (
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT,
+  id              TEXT    NOT NULL UNIQUE,
+  project         INTEGER NOT NULL REFERENCES project (seq),
+  slug            TEXT    NOT NULL,
+  owner           INTEGER NOT NULL REFERENCES user (seq),
+  nickname        TEXT,
+  colour          TEXT,
+  created_at      INTEGER NOT NULL,
+  deleted_at      INTEGER,
+  paused_at       INTEGER,
+  -- The park (wake.md 7): mail queues until then.
+  limited_at      INTEGER,
+  limited_until   INTEGER,
+  -- End of the latest pause or park, for the quiet half hour before auto-close (tools.md 10).
+  freed_at        INTEGER,
+  -- Last own MCP call that passed every check; written in batches.
+  heard_at        INTEGER,
+  UNIQUE (project, slug)
+) STRICT;
+CREATE INDEX part_by_owner ON part (owner);
+
+-- Credentials. The secret is never kept: `hash` is the SHA-256 of the whole token. An agent token is bound to a name, not to a part
+-- row, because it may be issued for a name that is still free.
+CREATE TABLE token (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           TEXT    NOT NULL UNIQUE,
+  hash         BLOB    NOT NULL UNIQUE,
+  kind         TEXT    NOT NULL CHECK (kind IN ('agent', 'pager', 'admin')),
+  last_four    TEXT    NOT NULL,
+  label        TEXT    NOT NULL DEFAULT '',
+  user         INTEGER NOT NULL REFERENCES user (seq),
+  project      INTEGER REFERENCES project (seq),
+  part_slug    TEXT,
+  machine      TEXT,
+  created_at   INTEGER NOT NULL,
+  expires_at   INTEGER,
+  revoked_at   INTEGER,
+  last_used_at INTEGER,
+  last_peer    TEXT,
+  last_client  TEXT,
+  CHECK (kind <> 'agent' OR (project IS NOT NULL AND part_slug IS NOT NULL))
+) STRICT;
+CREATE INDEX token_by_part ON token (project, part_slug) WHERE revoked_at IS NULL;
+
+-- 3. Mail (src/messaging) --------------------------------------------------------------------------------------------------------
+
+CREATE TABLE thread (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+  id          TEXT    NOT NULL UNIQUE,
+  project     INTEGER NOT NULL REFERENCES project (seq),
+  subject     TEXT    NOT NULL,
+  -- Lower case beyond ASCII, for `threads.q`.
+  folded      TEXT    NOT NULL,
+  status      TEXT    NOT NULL CHECK (status IN ('open', 'answered', 'holding', 'closed', 'canceled')),
+  -- NULL: a person opened it.
+  opener      INTEGER REFERENCES part (seq),
+  created_at  INTEGER NOT NULL,
+  -- Flagged needs-human since.
+  flagged_at  INTEGER,
+  ended_at    INTEGER,
+  -- Messages it holds; the next one's ordinal.
+  messages    INTEGER NOT NULL DEFAULT 0,
+  -- Newest message, and the last time a recipient was shown one for the first time (tools.md 10).
+  message_at  INTEGER NOT NULL,
+  shown_at    INTEGER,
+  -- Until when wakes caused in this thread by too long a chain are held, and that brake's current step (wake.md 6).
+  hops_until  INTEGER,
+  hops_step   INTEGER NOT NULL DEFAULT 0,
+  hops_at     INTEGER
+) STRICT;
+CREATE INDEX thread_by_project ON thread (project, seq);
+CREATE INDEX thread_by_status ON thread (project, status, seq);
+CREATE INDEX thread_live ON thread (message_at) WHERE status IN ('open', 'answered', 'holding');
+
+CREATE TABLE thread_tag (
+  thread INTEGER NOT NULL REFERENCES thread (seq),
+  tag    TEXT    NOT NULL,
+  PRIMARY KEY (thread, tag)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX thread_by_tag ON thread_tag (tag, thread);
+
+CREATE TABLE message (
+  seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+  id        TEXT    NOT NULL UNIQUE,
+  thread    INTEGER NOT NULL REFERENCES thread (seq),
+  ordinal   INTEGER NOT NULL,
+  -- NULL: a person wrote it (`human`); `author` is the account it counts for.
+  sender    INTEGER REFERENCES part (seq),
+  author    INTEGER NOT NULL REFERENCES user (seq),
+  body      TEXT    NOT NULL,
+  urgent    INTEGER NOT NULL DEFAULT 0 CHECK (urgent IN (0, 1)),
+  fyi       INTEGER NOT NULL DEFAULT 0 CHECK (fyi IN (0, 1)),
+  at        INTEGER NOT NULL,
+  -- Parts it was addressed to, for cooldown (exactly one) and broadcast.
+  reach     INTEGER NOT NULL,
+  -- Length of the chain of agent messages that led to it (wake.md 6).
+  hops      INTEGER NOT NULL DEFAULT 0,
+  -- SHA-256 of thread or subject, body and recipients: the repeat brake (tools.md 9).
+  sameness  BLOB    NOT NULL,
+  UNIQUE (thread, ordinal)
+) STRICT;
+CREATE INDEX message_by_sender ON message (sender, at) WHERE sender IS NOT NULL;
+CREATE INDEX message_by_author ON message (author, at) WHERE sender IS NOT NULL;
+
+-- One row per message and recipient; `part` NULL is the person's lane. `live` follows the thread's status, so that inboxes and
+-- wakes read one partial index.
+CREATE TABLE recipient (
+  message      INTEGER NOT NULL REFERENCES message (seq),
+  part         INTEGER REFERENCES part (seq),
+  thread       INTEGER NOT NULL REFERENCES thread (seq),
+  live         INTEGER NOT NULL DEFAULT 1 CHECK (live IN (0, 1)),
+  fyi          INTEGER NOT NULL CHECK (fyi IN (0, 1)),
+  -- Shown, the first and the last time; read.
+  seen_at      INTEGER,
+  last_seen_at INTEGER,
+  read_at      INTEGER,
+  -- Typed into the part's pane by a nudge that covered it, and that nudge's line known to have been submitted.
+  nudged_at    INTEGER,
+  presented_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX recipient_once ON recipient (message, part) WHERE part IS NOT NULL;
+CREATE UNIQUE INDEX recipient_person ON recipient (message) WHERE part IS NULL;
+CREATE INDEX recipient_inbox ON recipient (part, message) WHERE live = 1;
+CREATE INDEX recipient_unread ON recipient (part, message) WHERE live = 1 AND read_at IS NULL;
+CREATE INDEX recipient_loud ON recipient (part, message) WHERE live = 1 AND read_at IS NULL AND fyi = 0;
+CREATE INDEX recipient_by_thread ON recipient (thread, part);
+
+-- Every party of a thread: opener, addressees, writers. `part` NULL is the person's lane.
+CREATE TABLE participant (
+  thread       INTEGER NOT NULL REFERENCES thread (seq),
+  part         INTEGER REFERENCES part (seq),
+  -- Addressed by any message so far; place in order of first address; newest message written.
+  addressee    INTEGER NOT NULL DEFAULT 0 CHECK (addressee IN (0, 1)),
+  position     INTEGER NOT NULL,
+  last_message INTEGER REFERENCES message (seq)
+) STRICT;
+CREATE UNIQUE INDEX participant_part ON participant (thread, part) WHERE part IS NOT NULL;
+CREATE UNIQUE INDEX participant_person ON participant (thread) WHERE part IS NULL;
+
+-- Remembered 24 h per sending part (tools.md 9).
+CREATE TABLE idempotency (
+  part       INTEGER NOT NULL REFERENCES part (seq),
+  key        TEXT    NOT NULL,
+  digest     BLOB    NOT NULL,
+  thread_id  TEXT    NOT NULL,
+  message_id TEXT    NOT NULL,
+  at         INTEGER NOT NULL,
+  PRIMARY KEY (part, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_by_age ON idempotency (at);
+
+-- Full text. The text is folded to lower case. `rowid` is thread.seq * 2^20 + message.ordinal, so that walking it downwards visits the
+-- newest threads first and one thread is one range. The subject stands in the row of ordinal 0.
+CREATE VIRTUAL TABLE mail_text USING fts5 (subject, body, tokenize = 'trigram');
+
+-- 4. Waking (src/wake) -----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE wake (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           TEXT    NOT NULL UNIQUE,
+  part         INTEGER NOT NULL REFERENCES part (seq),
+  -- Who pays: the part's owner when it was issued.
+  owner        INTEGER NOT NULL REFERENCES user (seq),
+  tag          TEXT    NOT NULL,
+  lane         TEXT    NOT NULL CHECK (lane IN ('normal', 'urgent', 'human')),
+  kind         TEXT    NOT NULL CHECK (kind IN ('mail', 'reminder', 'again')),
+  state        TEXT    NOT NULL CHECK (state IN ('waiting', 'leased', 'presented', 'unconfirmed', 'done')),
+  -- Newest message it announces; newest message its last nudge covered.
+  last_seq     INTEGER NOT NULL,
+  nudged_seq   INTEGER NOT NULL DEFAULT 0,
+  -- What caused it.
+  cause_part   INTEGER REFERENCES part (seq),
+  cause_thread INTEGER REFERENCES thread (seq),
+  cause_message INTEGER REFERENCES message (seq),
+  issued_at    INTEGER NOT NULL,
+  -- Lines typed so far; the number of the nudge now due or under way (1 to 4).
+  nudges       INTEGER NOT NULL DEFAULT 0,
+  rung         INTEGER NOT NULL DEFAULT 1,
+  nudged_at    INTEGER,
+  -- The lease.
+  holder       TEXT,
+  leased_at    INTEGER,
+  lease_until  INTEGER,
+  -- Whether this rung's line was typed: it then counts as a nudge, and the place it held in the budget is given up.
+  typed        INTEGER NOT NULL DEFAULT 0 CHECK (typed IN (0, 1)),
+  -- What holds it up in the pane, in the pager's or our words, and since when.
+  hold_reason  TEXT,
+  hold_detail  TEXT,
+  hold_since   INTEGER,
+  evidence     TEXT,
+  presented_at INTEGER,
+  consumed_at  INTEGER,
+  ended_at     INTEGER,
+  outcome      TEXT CHECK (outcome IN ('consumed', 'cleared', 'unanswered', 'canceled')),
+  CHECK ((state = 'done') = (ended_at IS NOT NULL)),
+  CHECK ((state = 'done') = (outcome IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX wake_open ON wake (part) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX wake_open_tag ON wake (tag) WHERE ended_at IS NULL;
+CREATE INDEX wake_open_by_owner ON wake (owner, lane) WHERE ended_at IS NULL;
+CREATE INDEX wake_by_part ON wake (part, seq);
+CREATE INDEX wake_by_tag ON wake (tag, seq);
+
+-- One line typed. Never changed but for its outcome, which is written once.
+CREATE TABLE nudge (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  wake         INTEGER NOT NULL REFERENCES wake (seq),
+  part         INTEGER NOT NULL REFERENCES part (seq),
+  owner        INTEGER NOT NULL REFERENCES user (seq),
+  lane         TEXT    NOT NULL CHECK (lane IN ('normal', 'urgent', 'human')),
+  rung         INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  -- Newest message it covered.
+  last_seq     INTEGER NOT NULL,
+  outcome      TEXT CHECK (outcome IN ('submitted', 'unconfirmed')),
+  outcome_at   INTEGER,
+  evidence     TEXT,
+  enters       INTEGER,
+  cause_part   INTEGER REFERENCES part (seq),
+  cause_thread INTEGER REFERENCES thread (seq),
+  UNIQUE (wake, rung)
+) STRICT;
+CREATE INDEX nudge_by_owner ON nudge (owner, lane, at);
+CREATE INDEX nudge_by_part ON nudge (part, lane, at);
+
+-- A wake that was due and not issued: one row per part and reason while it lasts.
+CREATE TABLE hold (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+  part        INTEGER NOT NULL REFERENCES part (seq),
+  owner       INTEGER NOT NULL REFERENCES user (seq),
+  reason      TEXT    NOT NULL CHECK (reason IN ('paused', 'limited', 'human_ceiling', 'cooldown', 'ping_pong', 'broadcast', 'budget')),
+  since       INTEGER NOT NULL,
+  until       INTEGER,
+  -- Messages it held back so far.
+  count       INTEGER NOT NULL DEFAULT 1,
+  last_sender INTEGER REFERENCES part (seq),
+  last_seq    INTEGER NOT NULL,
+  ended_at    INTEGER
+) STRICT;
+CREATE UNIQUE INDEX hold_open ON hold (part, reason) WHERE ended_at IS NULL;
+CREATE INDEX hold_open_by_owner ON hold (owner, reason) WHERE ended_at IS NULL;
+CREATE INDEX hold_by_part ON hold (part, seq);
+
+-- The ping-pong brake of a pair of parts in a thread (wake.md 6); `low` < `high`.
+CREATE TABLE ping_pong (
+  thread     INTEGER NOT NULL REFERENCES thread (seq),
+  low        INTEGER NOT NULL REFERENCES part (seq),
+  high       INTEGER NOT NULL REFERENCES part (seq),
+  tripped_at INTEGER NOT NULL,
+  until      INTEGER NOT NULL,
+  -- How often it tripped within the hour: the hold doubles with each.
+  step       INTEGER NOT NULL,
+  PRIMARY KEY (thread, low, high)
+) STRICT, WITHOUT ROWID;
+
+-- A pager's reports by the event id it invented, so that a repeated one is answered and not applied.
+CREATE TABLE report (
+  event  TEXT    PRIMARY KEY,
+  wake   INTEGER NOT NULL REFERENCES wake (seq),
+  result TEXT    NOT NULL,
+  at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX report_by_age ON report (at);
+
+-- 5. What parts are doing (src/activity) -----------------------------------------------------------------------------------------
+
+-- What the pager that serves a part last said of its pane.
+CREATE TABLE pane (
+  part        INTEGER PRIMARY KEY REFERENCES part (seq),
+  pager       TEXT    NOT NULL,
+  machine     TEXT    NOT NULL,
+  version     TEXT    NOT NULL,
+  tmux        TEXT    NOT NULL,
+  heard_at    INTEGER NOT NULL,
+  -- Last time it saw the agent's process.
+  agent_at    INTEGER,
+  cli         TEXT,
+  cli_version TEXT,
+  pane        TEXT,
+  state       TEXT    NOT NULL,
+  detail      TEXT,
+  since       INTEGER,
+  evidence    TEXT
+) STRICT;
+
+CREATE TABLE event (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           TEXT    NOT NULL UNIQUE,
+  project      INTEGER NOT NULL REFERENCES project (seq),
+  part         INTEGER NOT NULL REFERENCES part (seq),
+  type         TEXT    NOT NULL,
+  detail       TEXT,
+  parent       INTEGER REFERENCES event (seq),
+  spawned      TEXT,
+  started_at   INTEGER,
+  ended_at     INTEGER,
+  at           INTEGER NOT NULL,
+  input_tokens INTEGER,
+  output_tokens INTEGER,
+  cache_tokens INTEGER,
+  cost_usd     REAL,
+  model        TEXT
+) STRICT;
+CREATE INDEX event_by_project ON event (project, seq);
+CREATE INDEX event_by_part ON event (part, seq);
+
+-- 6. What a project has learned (src/knowledge) ----------------------------------------------------------------------------------
+
+CREATE TABLE knowledge (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           TEXT    NOT NULL UNIQUE,
+  project      INTEGER NOT NULL REFERENCES project (seq),
+  kind         TEXT    NOT NULL CHECK (kind IN ('fact', 'convention', 'pitfall', 'decision')),
+  title        TEXT    NOT NULL,
+  body         TEXT    NOT NULL,
+  state        TEXT    NOT NULL CHECK (state IN ('candidate', 'trusted', 'contradicted', 'retired')),
+  source       TEXT    NOT NULL CHECK (source IN ('learn', 'lesson', 'person')),
+  author_part  INTEGER REFERENCES part (seq),
+  author_user  INTEGER NOT NULL REFERENCES user (seq),
+  created_at   INTEGER NOT NULL,
+  promoted_at  INTEGER,
+  expires_at   INTEGER,
+  used         INTEGER NOT NULL DEFAULT 0,
+  unused       INTEGER NOT NULL DEFAULT 0,
+  voices       INTEGER NOT NULL DEFAULT 0,
+  contradictions INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX knowledge_by_state ON knowledge (project, state, seq);
+CREATE INDEX knowledge_by_author ON knowledge (author_part, source, created_at);
+
+-- Threads an entry cites. A lesson's thread has exactly one lesson, ever.
+CREATE TABLE knowledge_thread (
+  knowledge INTEGER NOT NULL REFERENCES knowledge (seq),
+  thread    INTEGER NOT NULL REFERENCES thread (seq),
+  lesson    INTEGER NOT NULL DEFAULT 0 CHECK (lesson IN (0, 1)),
+  PRIMARY KEY (knowledge, thread)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX knowledge_lesson ON knowledge_thread (thread) WHERE lesson = 1;
+
+CREATE TABLE knowledge_audit (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+  knowledge  TEXT    NOT NULL,
+  by_part    INTEGER REFERENCES part (seq),
+  by_user    INTEGER REFERENCES user (seq),
+  from_state TEXT,
+  to_state   TEXT    NOT NULL,
+  why        TEXT    NOT NULL,
+  at         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX knowledge_audit_by_entry ON knowledge_audit (knowledge, seq);
+
+CREATE VIRTUAL TABLE knowledge_text USING fts5 (title, body, tokenize = 'trigram');
+
+-- Who asked and what came back; never the query's words.
+CREATE TABLE recall (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+  id         TEXT    NOT NULL UNIQUE,
+  part       INTEGER NOT NULL REFERENCES part (seq),
+  query_hash BLOB    NOT NULL,
+  kind       TEXT,
+  at         INTEGER NOT NULL
+) STRICT;
+CREATE INDEX recall_by_age ON recall (at);
+
+CREATE TABLE recall_entry (
+  recall    INTEGER NOT NULL REFERENCES recall (seq),
+  knowledge INTEGER NOT NULL REFERENCES knowledge (seq),
+  used_at   INTEGER,
+  PRIMARY KEY (recall, knowledge)
+) STRICT, WITHOUT ROWID;

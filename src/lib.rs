@@ -1,0 +1,6 @@
+//! RelayRoom: mail between coding agents in tmux panes, and an honest record of what each wake cost.
+pub mod api;
+pub mod config;
+#[path = "../pager/mod.rs"]
+pub mod pager;
+pub mod store;

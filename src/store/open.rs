@@ -1,0 +1,282 @@
+//! Opening the file: everything that is refused, and that a refusal touches nothing.
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+use rusqlite::OptionalExtension;
+
+use super::SCHEMA_VERSION;
+use super::Time;
+use super::connect;
+use super::lock::FileLock;
+use super::lock::LockError;
+use super::migrate;
+
+/// Why a file was not opened. Each message names the file and the cause, and what to do; nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {cause}", path.display())]
+pub struct OpenError {
+    path: PathBuf,
+    cause: String,
+    /// Another server holds the file.
+    pub held: bool,
+}
+
+impl OpenError {
+    fn new(path: &Path, cause: impl Into<String>) -> Self {
+        Self {
+            path: path.to_owned(),
+            cause: cause.into(),
+            held: false,
+        }
+    }
+
+    pub(super) fn unreadable(path: &Path, why: &str) -> Self {
+        Self::new(path, format!("cannot be opened: {why}"))
+    }
+}
+
+/// A file that passed every check, with its lock.
+pub(super) struct Checked {
+    pub(super) path: PathBuf,
+    pub(super) lock: FileLock,
+}
+
+/// Takes the lock and checks the file without changing it.
+pub(super) fn prepare(path: &Path, address: &str) -> Result<Checked, OpenError> {
+    let path = resolve(path)?;
+    if let Some(kind) = network_mount(&path) {
+        return Err(OpenError::new(
+            &path,
+            format!(
+                "is on {kind}; a write-ahead log needs a local disk: choose another place with --db"
+            ),
+        ));
+    }
+    // Asked before the lock file is made, so that a refusal leaves nothing behind.
+    let existing = look(&path)?;
+    let lock = FileLock::take(&path, address).map_err(|error| match error {
+        LockError::Held(holder) => OpenError {
+            held: true,
+            ..OpenError::new(
+                &path,
+                format!("another relay holds this file ({holder}); stop it first"),
+            )
+        },
+        LockError::Io(name, error) => {
+            OpenError::new(&path, format!("cannot make {}: {error}", name.display()))
+        }
+    })?;
+    if existing {
+        inspect(&path)?;
+    } else {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| OpenError::unreadable(&path, &error.to_string()))?;
+    }
+    Ok(Checked { path, lock })
+}
+
+/// Opens the writing connection, makes or migrates the tables, and reads the newest time in the file.
+pub(super) fn connect_writer(
+    checked: &Checked,
+    now: Time,
+) -> Result<(Connection, Time), OpenError> {
+    let fail = |error: rusqlite::Error| OpenError::unreadable(&checked.path, &error.to_string());
+    let connection = connect::writer(&checked.path).map_err(fail)?;
+    migrate::migrate(&connection).map_err(fail)?;
+    let last = newest_time(&connection).map_err(fail)?;
+    Ok((connection, last.unwrap_or(now)))
+}
+
+/// The path SQLite will use: links resolved, so that two spellings are one file and one lock.
+fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
+    if let Ok(real) = path.canonicalize() {
+        return Ok(real);
+    }
+    if path.symlink_metadata().is_ok() {
+        return Err(OpenError::new(path, "is a link that leads nowhere"));
+    }
+    let name = path
+        .file_name()
+        .ok_or_else(|| OpenError::new(path, "is not the name of a file"))?;
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| OpenError::new(path, format!("its folder cannot be used: {error}")))?;
+    Ok(folder.join(name))
+}
+
+/// Whether a file stands there; refuses what can be seen to be wrong from outside. Called before any connection to it exists.
+fn look(path: &Path) -> Result<bool, OpenError> {
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            for tail in ["-wal", "-journal"] {
+                let mut beside = path.as_os_str().to_owned();
+                beside.push(tail);
+                let beside = PathBuf::from(beside);
+                if std::fs::metadata(&beside).is_ok_and(|meta| meta.len() > 0) {
+                    return Err(OpenError::new(
+                        path,
+                        format!(
+                            "is missing, but {} is there: put the file back, or move that one away",
+                            beside.display()
+                        ),
+                    ));
+                }
+            }
+            return Ok(false);
+        }
+        Err(error) => return Err(OpenError::unreadable(path, &error.to_string())),
+    };
+    if !meta.is_file() {
+        return Err(OpenError::new(path, "is not a file"));
+    }
+    if meta.nlink() > 1 {
+        return Err(OpenError::new(
+            path,
+            "has several names (hard links); SQLite would keep a log per name: keep one",
+        ));
+    }
+    if meta.mode() & 0o200 == 0 || rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err() {
+        return Err(OpenError::new(path, "is not writable: chmod u+w it"));
+    }
+    Ok(true)
+}
+
+/// Looks into an existing file: header, our mark, version, every page.
+fn inspect(path: &Path) -> Result<(), OpenError> {
+    let mut header = [0_u8; 100];
+    let read = OpenOptions::new()
+        .read(true)
+        .open(path)
+        .and_then(|mut file| file.read_exact(&mut header));
+    if read.is_err() || &header[..16] != b"SQLite format 3\0" {
+        return Err(OpenError::new(
+            path,
+            "is not a RelayRoom database (or was cut off); it was left as it is: name another with --db, or restore a backup",
+        ));
+    }
+    let mark = i32::from_be_bytes([header[68], header[69], header[70], header[71]]);
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    let has_wal = std::fs::metadata(PathBuf::from(wal)).is_ok_and(|meta| meta.len() > 0);
+    if mark != migrate::APPLICATION_ID && !has_wal {
+        return Err(OpenError::new(
+            path,
+            "is a database of another program; name another file with --db",
+        ));
+    }
+    let damaged = |why: &str| {
+        OpenError::new(
+            path,
+            format!(
+                "is damaged ({why}); it was left as it is: restore a backup, or copy it away before you try to mend it"
+            ),
+        )
+    };
+    let connection =
+        connect::inspector(path, has_wal).map_err(|error| damaged(&error.to_string()))?;
+    let pragma = |name: &str| -> Result<i64, OpenError> {
+        connection
+            .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+            .map_err(|error| damaged(&error.to_string()))
+    };
+    let version = pragma("user_version")?;
+    // Killed between the making of the file and the first commit: nothing is in it yet, and the log holds nothing of anybody.
+    let blank = version == 0 && pragma("application_id")? == 0 && {
+        let tables: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|error| damaged(&error.to_string()))?;
+        tables == 0
+    };
+    if blank {
+        return Ok(());
+    }
+    if pragma("application_id")? != i64::from(migrate::APPLICATION_ID) {
+        return Err(OpenError::new(
+            path,
+            "is a database of another program; name another file with --db",
+        ));
+    }
+    if version > SCHEMA_VERSION {
+        return Err(OpenError::new(
+            path,
+            format!(
+                "has schema {version}, newer than the {SCHEMA_VERSION} this program knows; use the newer relayroom"
+            ),
+        ));
+    }
+    let verdict: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| damaged(&error.to_string()))?;
+    if verdict != "ok" {
+        return Err(damaged(verdict.lines().last().unwrap_or("quick_check")));
+    }
+    Ok(())
+}
+
+/// The name of the network file system `path` is on, if it is on one.
+fn network_mount(path: &Path) -> Option<&'static str> {
+    let folder = path.parent()?;
+    let stat = rustix::fs::statfs(folder).ok()?;
+    network_kind(stat.f_type as u32)
+}
+
+/// File systems (statfs(2) `f_type`) whose locks or shared memory a write-ahead log cannot rely on.
+fn network_kind(magic: u32) -> Option<&'static str> {
+    Some(match magic {
+        0x0000_6969 => "NFS",
+        0x0000_517b | 0xff53_4d42 | 0xfe53_4d42 => "a Windows share (SMB)",
+        0x6573_5546 => "a FUSE mount",
+        0x0102_1997 => "a 9P share",
+        0x00c3_6400 => "Ceph",
+        0x5346_414f | 0x6b41_4653 => "AFS",
+        0x0bd0_0bd0 => "Lustre",
+        _ => return None,
+    })
+}
+
+/// The newest time any row was stored with.
+fn newest_time(connection: &Connection) -> rusqlite::Result<Option<Time>> {
+    let mut newest = None;
+    for sql in [
+        "SELECT at FROM message ORDER BY seq DESC LIMIT 1",
+        "SELECT at FROM nudge ORDER BY seq DESC LIMIT 1",
+        "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
+        "SELECT max(issued_at, coalesce(leased_at, 0)) FROM wake ORDER BY seq DESC LIMIT 1",
+        "SELECT created_at FROM relay",
+    ] {
+        let at: Option<Time> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+        newest = newest.max(at);
+    }
+    Ok(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_known_by_their_number() {
+        assert_eq!(network_kind(0x6969), Some("NFS"));
+        assert_eq!(network_kind(0xff53_4d42), Some("a Windows share (SMB)"));
+        assert_eq!(network_kind(0x6573_5546), Some("a FUSE mount"));
+        // ext4, btrfs, xfs, tmpfs, overlay.
+        for local in [0xef53, 0x9123_683e, 0x5846_5342, 0x0102_1994, 0x794c_7630] {
+            assert_eq!(network_kind(local), None, "{local:x}");
+        }
+    }
+}
