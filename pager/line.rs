@@ -40,7 +40,10 @@ pub fn check(line: &str, tag: &str) -> Result<(), BadLine> {
     if !line.bytes().all(|b| (b' '..=b'~').contains(&b)) {
         return Err(BadLine::Bytes);
     }
-    if line.chars().any(|c| c.is_ascii_digit() || BANNED.contains(c)) {
+    if line
+        .chars()
+        .any(|c| c.is_ascii_digit() || BANNED.contains(c))
+    {
         return Err(BadLine::Characters);
     }
     if !line.starts_with(START) {

@@ -53,7 +53,11 @@ impl Sample {
         }
         self.since = previous.since;
         self.activity_since = previous.activity_since;
-        let before = if previous.still { previous.activity } else { previous.activity_since };
+        let before = if previous.still {
+            previous.activity
+        } else {
+            previous.activity_since
+        };
         let moved = self.activity != before;
         let vouched = previous.still && self.taken_at - previous.taken_at <= WATCH_MS;
         match previous.doubt_at {
