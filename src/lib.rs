@@ -1,6 +1,7 @@
 //! RelayRoom: mail between coding agents in tmux panes, and an honest record of what each wake cost.
 pub mod api;
 pub mod config;
+pub mod identity;
 #[path = "../pager/mod.rs"]
 pub mod pager;
 pub mod store;
