@@ -199,7 +199,7 @@ pub fn set_paused(tx: &Tx<'_>, seq: PartSeq, paused: bool, now: Time) -> Outcome
     if changed.paused_at.is_some() != paused {
         tx.execute(
             "UPDATE part SET paused_at = CASE WHEN ?2 THEN ?3 END,
-                             freed_at = CASE WHEN ?2 THEN freed_at ELSE ?3 END WHERE seq = ?1",
+                             freed_at = CASE WHEN ?2 THEN freed_at ELSE max(coalesce(freed_at, 0), ?3) END WHERE seq = ?1",
             (seq, paused, now),
         )?;
         tell(tx, changed.project, seq);

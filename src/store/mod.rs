@@ -17,6 +17,7 @@ mod migrate;
 pub mod open;
 mod readers;
 mod signal;
+pub mod text;
 mod time;
 mod writer;
 

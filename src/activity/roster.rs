@@ -1,0 +1,191 @@
+//! Who is here (tools.md 6, roster).
+
+use rusqlite::Connection;
+use serde::Serialize;
+
+use super::Heard;
+use super::heard::ONLINE_MS;
+use crate::identity::part;
+use crate::store::Outcome;
+use crate::store::PartSeq;
+use crate::store::ProjectSeq;
+use crate::store::Time;
+
+/// One part of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// Its name.
+    pub part: String,
+    /// Whether it is the main part.
+    pub is_main: bool,
+    /// Its name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+    /// Heard within the last 90 s.
+    pub online: bool,
+    /// When it was last heard, by its own call or by a pager that saw its agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<String>,
+    /// Whether it is the caller.
+    pub you: bool,
+    /// `paused`, `limited`, `offline`, `blocked`, `busy` or `idle`: the first that holds.
+    pub state: &'static str,
+    /// Our own words, at most 80 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What a part's state is decided from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Since when it is paused.
+    pub paused_at: Option<Time>,
+    /// Until when it is parked.
+    pub limited_until: Option<Time>,
+    /// When it was last heard in any way.
+    pub last_seen: Option<Time>,
+    /// The pane's verdict, if its pager was heard within 90 s.
+    pub pane: Option<(String, Option<String>, Option<Time>)>,
+}
+
+/// The first state that holds, and why, in words.
+#[must_use]
+pub fn state(facts: &Facts, now: Time) -> (&'static str, Option<String>) {
+    if let Some(since) = facts.paused_at {
+        return ("paused", Some(format!("by a person, {}", age(now, since))));
+    }
+    if let Some(until) = facts.limited_until.filter(|until| *until > now) {
+        return ("limited", Some(format!("until {until}")));
+    }
+    match facts.last_seen {
+        None => return ("offline", Some("never heard".into())),
+        Some(last) if now.since(last) > ONLINE_MS => {
+            return (
+                "offline",
+                Some(format!("last heard {} ago", age(now, last))),
+            );
+        }
+        Some(_) => {}
+    }
+    let Some((verdict, detail, since)) = &facts.pane else {
+        return ("idle", None);
+    };
+    let words = match verdict.as_str() {
+        "dialog" => match detail.as_deref() {
+            Some("trust") => "trust question",
+            Some("login") => "login screen",
+            Some("update") => "update question",
+            _ => "permission prompt",
+        },
+        "draft" => "a draft stands in the composer",
+        "mode" => "the pane is in a mode",
+        "unknown" => "the screen is not understood",
+        "busy" | "starting" => {
+            return (
+                "busy",
+                since.map(|since| format!("for {}", age(now, since))),
+            );
+        }
+        _ => return ("idle", None),
+    };
+    let why = match since {
+        Some(since) => format!("{words}, {}", age(now, *since)),
+        None => words.to_owned(),
+    };
+    ("blocked", Some(why))
+}
+
+/// `40 s`, `12 min`, `3 h`, `2 d`.
+fn age(now: Time, since: Time) -> String {
+    let seconds = now.since(since) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// The live parts of a project by name, as `you` sees them.
+///
+/// # Errors
+/// A fault of the store.
+pub fn rows(
+    connection: &Connection,
+    project: ProjectSeq,
+    heard: &Heard,
+    you: Option<PartSeq>,
+    now: Time,
+) -> Outcome<Vec<Row>> {
+    let main: Option<PartSeq> = connection
+        .prepare_cached("SELECT main_part FROM project WHERE seq = ?1")?
+        .query_row([project], |row| row.get(0))?;
+    part::live(connection, project)?
+        .into_iter()
+        .map(|part| {
+            let pane = super::pane::of(connection, part.seq)?;
+            let agent = pane.as_ref().and_then(|pane| pane.agent_at);
+            let last_seen = part.heard_at.max(heard.last(part.seq)).max(agent);
+            let facts = Facts {
+                paused_at: part.paused_at,
+                limited_until: part.limited_until,
+                last_seen,
+                pane: pane
+                    .filter(|pane| now.since(pane.heard_at) <= super::pane::PAGER_SILENT_MS)
+                    .map(|pane| (pane.state, pane.detail, pane.since)),
+            };
+            let (state, why) = state(&facts, now);
+            Ok(Row {
+                is_main: main == Some(part.seq),
+                online: last_seen.is_some_and(|last| now.since(last) <= ONLINE_MS),
+                last_seen: last_seen.map(Time::rfc3339),
+                you: you == Some(part.seq),
+                part: part.slug,
+                nickname: part.nickname,
+                state,
+                why,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(at: i64) -> Facts {
+        Facts {
+            last_seen: Some(Time(at)),
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn tools_094_the_first_state_that_holds() {
+        let now = Time(1_000_000);
+        assert_eq!(state(&Facts::default(), now).0, "offline");
+        assert_eq!(state(&heard(1_000_000 - 89_000), now), ("idle", None));
+        assert_eq!(state(&heard(1_000_000 - 91_000), now).0, "offline");
+        let mut facts = heard(0);
+        facts.limited_until = Some(Time(1_000_001));
+        assert_eq!(state(&facts, now).0, "limited");
+        facts.paused_at = Some(Time(0));
+        assert_eq!(state(&facts, now).0, "paused");
+    }
+
+    #[test]
+    fn a_dialog_blocks_and_says_for_how_long() {
+        let now = Time(1_000_000);
+        let mut facts = heard(1_000_000);
+        facts.pane = Some((
+            "dialog".into(),
+            Some("choice".into()),
+            Some(Time(1_000_000 - 720_000)),
+        ));
+        assert_eq!(
+            state(&facts, now),
+            ("blocked", Some("permission prompt, 12 min".into()))
+        );
+    }
+}
