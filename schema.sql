@@ -418,6 +418,7 @@ CREATE TABLE knowledge_audit (
   at         INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX knowledge_audit_by_entry ON knowledge_audit (knowledge, seq);
+CREATE INDEX knowledge_audit_by_part ON knowledge_audit (by_part, at) WHERE by_part IS NOT NULL;
 
 CREATE VIRTUAL TABLE knowledge_text USING fts5 (title, body, tokenize = 'trigram');
 

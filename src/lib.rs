@@ -3,6 +3,7 @@ pub mod activity;
 pub mod api;
 pub mod config;
 pub mod identity;
+pub mod knowledge;
 #[path = "../pager/mod.rs"]
 pub mod pager;
 pub mod store;

@@ -1,0 +1,93 @@
+//! An agent met something that speaks against an entry: it is believed no longer until a person answers (knowledge.md 6).
+
+use rusqlite::Connection;
+use rusqlite::OptionalExtension;
+use serde::Serialize;
+
+use super::entry;
+use super::write;
+use crate::identity::Caller;
+use crate::store::KnowledgeSeq;
+use crate::store::Outcome;
+use crate::store::PartSeq;
+use crate::store::Time;
+use crate::store::Tx;
+use crate::store::parse_id;
+
+/// Contradictions and learned entries share this limit per part and hour.
+const PER_HOUR: i64 = 20;
+
+/// The audit's word for an applied contradiction, by which they are counted.
+const WHY: &str = "contradicted by an error event";
+
+/// What became of a contradiction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Contradiction {
+    /// Whether the entry was demoted.
+    pub applied: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+}
+
+fn not_applied(reason: &'static str) -> Contradiction {
+    Contradiction {
+        applied: false,
+        reason: Some(reason),
+    }
+}
+
+/// Takes an entry out of recall. The event that says so is stored either way.
+///
+/// # Errors
+/// `unauthorized` below level write; a fault of the store.
+pub fn contradict(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    entry_id: &str,
+    now: Time,
+) -> Outcome<Contradiction> {
+    caller.may_write()?;
+    let Some(id) = parse_id(entry_id) else {
+        return Ok(not_applied("no UUID"));
+    };
+    let found: Option<(KnowledgeSeq, String)> = tx
+        .query_row(
+            "SELECT seq, state FROM knowledge WHERE id = ?1 AND project = ?2",
+            (id, caller.project),
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let Some((seq, state)) = found else {
+        return Ok(not_applied("no entry of this project"));
+    };
+    if state == "contradicted" || state == "retired" {
+        return Ok(not_applied("the entry is not believed any more"));
+    }
+    let since = Time(now.0 - 3_600_000);
+    if write::written_since(tx, caller.part, "learn", since)?
+        + applied_since(tx, caller.part, since)?
+        >= PER_HOUR
+    {
+        return Ok(not_applied(
+            "20 entries and contradictions an hour are the limit",
+        ));
+    }
+    tx.execute(
+        "UPDATE knowledge SET contradictions = contradictions + 1 WHERE seq = ?1",
+        [seq],
+    )?;
+    entry::set_state(tx, seq, "contradicted", (Some(caller.part), None), WHY, now)?;
+    Ok(Contradiction {
+        applied: true,
+        reason: None,
+    })
+}
+
+/// Contradictions of a part that were applied after `since`.
+pub(super) fn applied_since(connection: &Connection, part: PartSeq, since: Time) -> Outcome<i64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM knowledge_audit WHERE by_part = ?1 AND at > ?2 AND why = ?3",
+    )?;
+    Ok(statement.query_row((part, since, WHY), |row| row.get(0))?)
+}
