@@ -1,1 +1,3 @@
+//! Everything tested from outside, in one binary: a module per subject, the shared harness in `support`.
 
+mod support;
