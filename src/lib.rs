@@ -2,8 +2,10 @@
 pub mod activity;
 pub mod api;
 pub mod config;
+pub mod http;
 pub mod identity;
 pub mod knowledge;
+pub mod mcp;
 #[path = "../pager/mod.rs"]
 pub mod pager;
 pub mod store;

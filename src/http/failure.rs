@@ -1,0 +1,187 @@
+//! What a route answers when it does not serve. A handler returns a [`Failure`]; the door gives it the body its path speaks
+//! (`access.md` 6, on `/mcp` `tools.md` 2) and the request's id. A fault's text goes to the log only.
+
+use std::borrow::Cow;
+
+use axum::response::IntoResponse;
+use axum::response::Response;
+use http::HeaderName;
+use http::HeaderValue;
+use http::StatusCode;
+
+use crate::identity::Denial;
+use crate::identity::Reason;
+use crate::store::Error;
+use crate::store::Fault;
+use crate::store::Refusal;
+
+/// A request that is not served: status, reason, cause and cure.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// HTTP status.
+    pub status: StatusCode,
+    /// Reason code.
+    pub reason: &'static str,
+    /// What was wrong.
+    pub message: Cow<'static, str>,
+    /// What to do.
+    pub hint: Cow<'static, str>,
+    /// Further headers, such as `Allow`.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Failure {
+    /// A failure with any status.
+    #[must_use]
+    pub fn new(
+        status: StatusCode,
+        reason: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            status,
+            reason,
+            message: message.into(),
+            hint: hint.into(),
+            headers: Vec::new(),
+        }
+    }
+
+    /// 400.
+    #[must_use]
+    pub fn bad_request(
+        reason: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, reason, message, hint)
+    }
+
+    /// 403.
+    #[must_use]
+    pub fn forbidden(
+        reason: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(StatusCode::FORBIDDEN, reason, message, hint)
+    }
+
+    /// 404 for whatever is not there, or not for this caller.
+    #[must_use]
+    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            message,
+            "check the address",
+        )
+    }
+
+    /// 503 while the relay is not able to serve.
+    #[must_use]
+    pub fn unavailable(reason: &'static str, message: &'static str) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            reason,
+            message,
+            "send the same request again in a moment",
+        )
+    }
+
+    /// Adds a header to the answer.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let status = match refusal.code {
+            "unauthorized" | "not_participant" | "urgent_not_granted" => StatusCode::FORBIDDEN,
+            "conflict" | "thread_done" | "key_reused" => StatusCode::CONFLICT,
+            "rate_limited" | "repeated" => StatusCode::TOO_MANY_REQUESTS,
+            "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+            code if code.ends_with("not_found") => StatusCode::NOT_FOUND,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        let hint = refusal
+            .fields
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        Self::new(status, refusal.code, refusal.message, hint)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Busy => Self::unavailable("busy", "too many writes are waiting"),
+            Fault::Stopped => Self::unavailable("stopping", "the relay is stopping"),
+            fault => {
+                tracing::error!(%fault, "a request failed");
+                Self::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "fault",
+                    "the relay could not do this; nothing was stored",
+                    "send the same request again; the relay's log has the cause under this request id",
+                )
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refusal(refusal) => (*refusal).into(),
+            Error::Fault(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<Denial> for Failure {
+    fn from(denial: Denial) -> Self {
+        let status = match denial.reason {
+            Reason::TokenMissing
+            | Reason::TokenEmpty
+            | Reason::TokenUnexpanded
+            | Reason::TokenUnknown
+            | Reason::TokenExpired => StatusCode::UNAUTHORIZED,
+            Reason::Part => StatusCode::BAD_REQUEST,
+            Reason::Code => StatusCode::NOT_FOUND,
+            Reason::OtherProject
+            | Reason::OtherPart
+            | Reason::NotMember
+            | Reason::Banned
+            | Reason::PartTaken
+            | Reason::PartDeleted => StatusCode::FORBIDDEN,
+        };
+        let failure = Self::new(status, denial.reason.as_str(), denial.message, "");
+        if status != StatusCode::UNAUTHORIZED {
+            return failure;
+        }
+        // `error` only if a token was sent (access.md 3).
+        let challenge = match denial.reason {
+            Reason::TokenMissing | Reason::TokenEmpty => "Bearer realm=\"relayroom\"",
+            _ => "Bearer realm=\"relayroom\", error=\"invalid_token\"",
+        };
+        failure.with_header(
+            http::header::WWW_AUTHENTICATE,
+            HeaderValue::from_static(challenge),
+        )
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

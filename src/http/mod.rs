@@ -1,0 +1,29 @@
+//! The HTTP edge: the door every request passes, and the routes for pagers, hooks and the person's commands (access.md 6–8).
+//!
+//! What this folder promises:
+//!
+//! - **Every route passes the same door**: `Host`, `Origin`, sizes, times, rates, security headers, one log line ([`door`]).
+//! - **A refusal says what to do** ([`failure`]), costs no memory and leaves no row.
+//! - **Answering early, ending soon**: the port is bound before the file is opened; after a stop signal everything ends within 5 s.
+//! - Handlers read the request, call a rule and render its answer. They hold no rule.
+
+pub mod admin;
+pub mod app;
+pub mod body;
+pub mod door;
+pub mod extract;
+pub mod failure;
+pub mod host;
+pub mod peer;
+pub mod refusals;
+mod router;
+pub mod serve;
+pub mod settings;
+pub mod trace;
+
+pub use app::App;
+pub use door::Door;
+pub use failure::Failure;
+pub use serve::bind;
+pub use serve::serve;
+pub use settings::Settings;
