@@ -209,9 +209,7 @@ fn render(failure: &Failure, trace: &Trace, path: &str, kept: &HeaderMap) -> Res
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = failure.status;
     if let Some(allow) = kept.get(header::ALLOW) {
-        response
-            .headers_mut()
-            .insert(header::ALLOW, allow.clone());
+        response.headers_mut().insert(header::ALLOW, allow.clone());
     }
     response.headers_mut().insert(
         header::CONTENT_TYPE,

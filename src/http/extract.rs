@@ -24,7 +24,10 @@ impl FromRequestParts<Arc<App>> for Admin {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
-        let local = parts.extensions.get::<Peer>().is_some_and(Peer::is_loopback);
+        let local = parts
+            .extensions
+            .get::<Peer>()
+            .is_some_and(Peer::is_loopback);
         if !local || peer::forwarding_header(&parts.headers).is_some() {
             return Err(Failure::forbidden(
                 "local_only",

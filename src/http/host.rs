@@ -181,12 +181,18 @@ mod tests {
     fn a_wildcard_listener_answers_to_the_address_it_was_reached_on() {
         let none = Settings::default();
         let reached = "192.168.1.5:48801";
-        assert_eq!(status("192.168.1.5:48801", &none, "0.0.0.0:48801", reached), None);
+        assert_eq!(
+            status("192.168.1.5:48801", &none, "0.0.0.0:48801", reached),
+            None
+        );
         assert_eq!(
             status("192.168.1.6:48801", &none, "0.0.0.0:48801", reached),
             Some(StatusCode::FORBIDDEN)
         );
-        assert_eq!(status("10.0.0.7", &none, "10.0.0.7:80", "10.0.0.7:80"), None);
+        assert_eq!(
+            status("10.0.0.7", &none, "10.0.0.7:80", "10.0.0.7:80"),
+            None
+        );
     }
 
     #[test]

@@ -31,13 +31,9 @@ pub fn is_loopback(address: IpAddr) -> bool {
 /// The name of a header that shows the request was passed on by a proxy, or written by a page (access.md 3).
 #[must_use]
 pub fn forwarding_header(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .keys()
-        .map(http::HeaderName::as_str)
-        .find(|name| {
-            name.starts_with("x-forwarded-")
-                || matches!(*name, "forwarded" | "x-real-ip" | "via")
-        })
+    headers.keys().map(http::HeaderName::as_str).find(|name| {
+        name.starts_with("x-forwarded-") || matches!(*name, "forwarded" | "x-real-ip" | "via")
+    })
 }
 
 /// The peer for rates and logs: the last `X-Forwarded-For` entry if a trusted proxy is at the other end (access.md 7).

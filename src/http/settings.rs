@@ -98,7 +98,10 @@ mod tests {
              allowed_origins = [\"https://App.example\"]\ntrusted_proxies = [\"10.0.0.1\"]",
         )
         .unwrap();
-        assert_eq!(settings.public_url.as_deref(), Some("https://Relay.Example"));
+        assert_eq!(
+            settings.public_url.as_deref(),
+            Some("https://Relay.Example")
+        );
         assert_eq!(settings.public_host.as_deref(), Some("relay.example"));
         assert_eq!(settings.allowed_hosts, ["box.local"]);
         assert_eq!(settings.allowed_origins, ["https://app.example"]);
