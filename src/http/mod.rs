@@ -8,6 +8,7 @@
 //! - Handlers read the request, call a rule and render its answer. They hold no rule.
 
 pub mod admin;
+pub mod admin_token;
 pub mod app;
 pub mod body;
 pub mod door;
@@ -19,6 +20,7 @@ pub mod refusals;
 mod router;
 pub mod serve;
 pub mod settings;
+pub mod stop;
 pub mod trace;
 
 pub use app::App;
