@@ -1,3 +1,4 @@
 //! Everything tested from outside, in one binary: a module per subject, the shared harness in `support`.
 
+mod store;
 mod support;
