@@ -1,1 +1,3 @@
+//! The `relayroom` program: parse, dispatch, exit code.
+
 fn main() {}
