@@ -163,8 +163,9 @@ CREATE TABLE message (
   at        INTEGER NOT NULL,
   -- Parts it was addressed to, for cooldown (exactly one) and broadcast.
   reach     INTEGER NOT NULL,
-  -- Length of the chain of agent messages that led to it (wake.md 6).
+  -- Length of the chain of agent messages that led to it, and the one before it in that chain (wake.md 6).
   hops      INTEGER NOT NULL DEFAULT 0,
+  follows   INTEGER REFERENCES message (seq),
   -- SHA-256 of thread or subject, body and recipients: the repeat brake (tools.md 9).
   sameness  BLOB    NOT NULL,
   UNIQUE (thread, ordinal)

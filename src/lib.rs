@@ -9,3 +9,4 @@ pub mod mcp;
 #[path = "../pager/mod.rs"]
 pub mod pager;
 pub mod store;
+pub mod wake;
