@@ -92,6 +92,8 @@ pub struct Process {
     pub argv: Vec<String>,
     /// Path of its executable, where it may be read.
     pub exe: Option<String>,
+    /// Its working folder, where it may be read: Codex's idle title ends in that folder's name.
+    pub cwd: Option<String>,
     /// When it started, in milliseconds since the epoch.
     pub start: i64,
     /// Whether it is stopped by a signal or the terminal.

@@ -3,3 +3,5 @@
 pub mod facts;
 pub mod line;
 pub mod read;
+pub mod rules;
+pub mod screen;

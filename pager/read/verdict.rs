@@ -151,6 +151,23 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// A verdict that needed no look at the screen.
+    pub(super) fn bare((kind, detail, evidence): (Kind, &'static str, String)) -> Self {
+        Self {
+            kind,
+            detail,
+            evidence,
+            composer: Standing::None,
+            busy_marker: false,
+            busy_title: false,
+            screen: (kind, detail),
+            agent: None,
+            sample: None,
+            text: Squeezed::default(),
+            above: Squeezed::default(),
+        }
+    }
+
     /// The `reason` of a `blocked` report.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {
@@ -185,5 +202,11 @@ impl Verdict {
     #[must_use]
     pub fn looks_busy(&self) -> bool {
         self.busy_marker || self.busy_title
+    }
+
+    /// Whether a turn is the reason for [`Kind::Busy`], rather than a screen that moves or a person who types.
+    #[must_use]
+    pub fn in_turn(&self) -> bool {
+        self.kind == Kind::Busy && !matches!(self.detail, "moving" | "person")
     }
 }
