@@ -8,10 +8,13 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
+use axum::body::HttpBody;
+use axum::response::IntoResponse;
 use axum::response::Response;
 use http::HeaderMap;
 use http::HeaderValue;
 use http::Request;
+use http::StatusCode;
 use http::header;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -22,15 +25,25 @@ use super::failure::Failure;
 use super::host;
 use super::peer;
 use super::peer::Peer;
+use super::rates::Class;
+use super::rates::Rates;
 use super::refusals::Refusals;
 use super::refusals::Refused;
 use super::router::router;
 use super::settings::Settings;
 use super::trace::Trace;
-use crate::api::ErrorBody;
 use crate::store::Outcome;
 use crate::store::Store;
 use crate::store::system_clock;
+
+/// Longest request line, in bytes.
+const LINE_BYTES: usize = 8 << 10;
+
+/// Most bytes of header names and values.
+pub(super) const HEADER_BYTES: usize = 16 << 10;
+
+/// Most header fields.
+pub(super) const HEADER_FIELDS: usize = 64;
 
 /// How long a request waits for the file to be opened and migrated (access.md 8).
 const OPENING: Duration = Duration::from_secs(10);
@@ -43,6 +56,8 @@ pub struct Door {
     settings: Arc<Settings>,
     addresses: Vec<SocketAddr>,
     refusals: Arc<Refusals>,
+    rates: Rates,
+    started: Instant,
     routes: watch::Sender<Option<Router>>,
     /// Cancelled: accept no more, end what waits.
     pub stop: CancellationToken,
@@ -56,6 +71,8 @@ impl Door {
             settings: Arc::new(settings),
             addresses,
             refusals: Arc::default(),
+            rates: Rates::default(),
+            started: Instant::now(),
             routes: watch::channel(None).0,
             stop,
         }
@@ -97,22 +114,23 @@ impl Door {
         );
         request.extensions_mut().insert(Arc::clone(&trace));
         request.extensions_mut().insert(peer);
-        let mut response = match self.pass(&request, &path, peer) {
+        let mut response = match self.pass(&request, &path, peer, from) {
             Ok(()) => self.route(request).await,
-            Err(failure) => axum::response::IntoResponse::into_response(failure),
+            Err(failure) => failure.into_response(),
         };
         if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+            let failure = self.count(failure, from);
             self.note(&failure, &trace, from);
-            response = render(&failure, &trace, &path, response.headers());
+            response = failure.render(&trace, &path, response.headers().get(header::ALLOW));
         }
         self.add_headers(response.headers_mut(), &trace);
-        let status = response.status().as_u16();
         tracing::info!(
             request_id = %trace.id,
             %method,
             route = trace.route(),
-            status,
+            status = response.status().as_u16(),
             ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            bytes = response.body().size_hint().lower(),
             peer = %from,
             actor = trace.actor(),
             "request"
@@ -120,28 +138,60 @@ impl Door {
         response
     }
 
-    fn pass(&self, request: &Request<Body>, path: &str, peer: Peer) -> Result<(), Failure> {
-        host::check(
-            request.headers(),
-            &self.settings,
-            &self.addresses,
-            peer.local,
-        )?;
-        host::check_origin(request.headers(), path, &self.settings)
+    /// What is judged before any route.
+    fn pass(
+        &self,
+        request: &Request<Body>,
+        path: &str,
+        peer: Peer,
+        from: IpAddr,
+    ) -> Result<(), Failure> {
+        check_sizes(request)?;
+        host::check(request, &self.settings, &self.addresses, peer.local)?;
+        host::check_origin(request.headers(), path, &self.settings)?;
+        if self.stop.is_cancelled() {
+            return Err(Failure::unavailable("stopping", "the relay is stopping"));
+        }
+        if matches!(path, "/health" | "/metrics") {
+            return self.hit(from, Class::Open);
+        }
+        Ok(())
+    }
+
+    fn hit(&self, from: IpAddr, class: Class) -> Result<(), Failure> {
+        let Some(wait) = self.rates.hit(from, class, self.started.elapsed()) else {
+            return Ok(());
+        };
+        let seconds = wait.as_secs() + 1;
+        let failure = Failure::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limited",
+            "too many such requests came from this address within a minute",
+            format!("wait {seconds} seconds"),
+        );
+        Err(failure.with_header(header::RETRY_AFTER, HeaderValue::from(seconds)))
+    }
+
+    /// Counts bearers and codes that failed; over the rate the answer no longer says how they did.
+    fn count(&self, failure: Failure, from: IpAddr) -> Failure {
+        let counted = failure.status == StatusCode::UNAUTHORIZED
+            || matches!(failure.reason, "code" | "unknown_code");
+        if !counted {
+            return failure;
+        }
+        self.hit(from, Class::Failed).err().unwrap_or(failure)
     }
 
     async fn route(&self, request: Request<Body>) -> Response {
         let Some(router) = self.opened().await else {
             let failure = Failure::unavailable("starting", "the relay is opening its file");
-            return axum::response::IntoResponse::into_response(failure);
+            return failure.into_response();
         };
         match tokio::time::timeout(HANDLER, router.oneshot(request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},
-            Err(_) => axum::response::IntoResponse::into_response(Failure::unavailable(
-                "busy",
-                "the request took longer than 30 seconds",
-            )),
+            Err(_) => Failure::unavailable("busy", "the request took longer than 30 seconds")
+                .into_response(),
         }
     }
 
@@ -164,15 +214,9 @@ impl Door {
     }
 
     fn add_headers(&self, headers: &mut HeaderMap, trace: &Trace) {
-        for (name, value) in [
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            (header::REFERRER_POLICY, "no-referrer"),
-            (header::CONTENT_SECURITY_POLICY, POLICY),
-        ] {
-            headers.insert(name, HeaderValue::from_static(value));
+        for (name, value) in HEADERS {
+            headers.insert(*name, HeaderValue::from_static(value));
         }
-        headers.insert("cross-origin-opener-policy", SAME_ORIGIN);
-        headers.insert("cross-origin-resource-policy", SAME_ORIGIN);
         headers
             .entry(header::CACHE_CONTROL)
             .or_insert(HeaderValue::from_static("no-store"));
@@ -188,35 +232,62 @@ impl Door {
     }
 }
 
-const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+/// On every answer (access.md 7).
+const HEADERS: &[(&str, &str)] = &[
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+];
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/// Gives a failure the body its path speaks.
-fn render(failure: &Failure, trace: &Trace, path: &str, kept: &HeaderMap) -> Response {
-    let body = if path.starts_with("/mcp/") {
-        crate::mcp::refused(failure)
-    } else {
-        serde_json::to_vec(&ErrorBody {
-            error: failure.reason.to_owned(),
-            message: failure.message.clone().into_owned(),
-            hint: failure.hint.clone().into_owned(),
-            request_id: trace.id.clone(),
-        })
-        .unwrap_or_default()
+fn check_sizes(request: &Request<Body>) -> Result<(), Failure> {
+    let too_large = |what: String, hint: &'static str| {
+        Failure::new(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            "too_large",
+            what,
+            hint,
+        )
     };
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = failure.status;
-    if let Some(allow) = kept.get(header::ALLOW) {
-        response.headers_mut().insert(header::ALLOW, allow.clone());
+    let uri = request.uri();
+    let line = request.method().as_str().len()
+        + uri.path_and_query().map_or(0, |text| text.as_str().len())
+        + " HTTP/1.1  ".len();
+    if line > LINE_BYTES {
+        return Err(too_large(
+            format!("the request line is over {LINE_BYTES} bytes"),
+            "shorten the address",
+        ));
     }
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
-    for (name, value) in &failure.headers {
-        response.headers_mut().insert(name, value.clone());
+    let headers = request.headers();
+    let bytes: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+        .sum();
+    if headers.len() > HEADER_FIELDS || bytes > HEADER_BYTES {
+        return Err(too_large(
+            format!("the headers are over {HEADER_FIELDS} fields or {HEADER_BYTES} bytes"),
+            "send fewer or shorter headers",
+        ));
     }
-    response
+    Ok(())
+}
+
+/// The whole answer to a connection there is no place for.
+pub(super) fn no_place() -> Vec<u8> {
+    let failure = Failure::unavailable("busy", "too many connections are open");
+    let body = failure.body(&Trace::new(), "");
+    let mut answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+         retry-after: 1\r\nconnection: close\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    answer.extend(body);
+    answer
 }

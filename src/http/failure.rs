@@ -3,12 +3,16 @@
 
 use std::borrow::Cow;
 
+use axum::body::Body;
 use axum::response::IntoResponse;
 use axum::response::Response;
 use http::HeaderName;
 use http::HeaderValue;
 use http::StatusCode;
+use http::header;
 
+use super::trace::Trace;
+use crate::api::ErrorBody;
 use crate::identity::Denial;
 use crate::identity::Reason;
 use crate::store::Error;
@@ -88,6 +92,38 @@ impl Failure {
             message,
             "send the same request again in a moment",
         )
+    }
+
+    /// The body its path speaks.
+    pub(super) fn body(&self, trace: &Trace, path: &str) -> Vec<u8> {
+        if path.starts_with("/mcp/") {
+            return crate::mcp::refused(self);
+        }
+        let body = ErrorBody {
+            error: self.reason.to_owned(),
+            message: self.message.clone().into_owned(),
+            hint: self.hint.clone().into_owned(),
+            request_id: trace.id.clone(),
+        };
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+
+    /// The whole answer; `allow` is the router's, where the method was wrong.
+    pub(super) fn render(&self, trace: &Trace, path: &str, allow: Option<&HeaderValue>) -> Response {
+        let mut response = Response::new(Body::from(self.body(trace, path)));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if let Some(allow) = allow {
+            headers.insert(header::ALLOW, allow.clone());
+        }
+        for (name, value) in &self.headers {
+            headers.insert(name, value.clone());
+        }
+        response
     }
 
     /// Adds a header to the answer.
@@ -172,7 +208,7 @@ impl From<Denial> for Failure {
             _ => "Bearer realm=\"relayroom\", error=\"invalid_token\"",
         };
         failure.with_header(
-            http::header::WWW_AUTHENTICATE,
+            header::WWW_AUTHENTICATE,
             HeaderValue::from_static(challenge),
         )
     }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::net::SocketAddr;
 
 use http::HeaderMap;
+use http::Request;
 use http::header;
 use http::uri::Authority;
 
@@ -38,13 +39,13 @@ pub fn is_loopback(name: &str) -> bool {
 ///
 /// # Errors
 /// 400 without one or with two, 403 for a name that is not ours.
-pub fn check(
-    headers: &HeaderMap,
+pub fn check<B>(
+    request: &Request<B>,
     settings: &Settings,
     listening: &[SocketAddr],
     local: SocketAddr,
 ) -> Result<String, Failure> {
-    let mut values = headers.get_all(header::HOST).iter();
+    let mut values = request.headers().get_all(header::HOST).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return Err(Failure::bad_request(
             "host",
@@ -59,6 +60,15 @@ pub fn check(
             "send the address of the relay",
         )
     })?;
+    // An address in the request line overrides the header, so they must agree.
+    let line = request.uri().authority().map(|line| self::name(line.as_str()));
+    if line.is_some_and(|line| line.as_deref() != Some(name.as_str())) {
+        return Err(Failure::bad_request(
+            "host",
+            "the request line and the Host header name different hosts",
+            "send the path alone in the request line",
+        ));
+    }
     if is_loopback(&name) || is_listened_on(&name, listening, local) {
         return Ok(name);
     }
@@ -138,9 +148,8 @@ mod tests {
     }
 
     fn status(host: &str, settings: &Settings, listening: &str, local: &str) -> Option<StatusCode> {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
-        check(&headers, settings, &[at(listening)], at(local))
+        let request = Request::get("/").header("host", host).body(()).unwrap();
+        check(&request, settings, &[at(listening)], at(local))
             .err()
             .map(|failure| failure.status)
     }
@@ -196,15 +205,17 @@ mod tests {
     }
 
     #[test]
-    fn host_missing_or_doubled_is_malformed() {
+    fn host_missing_doubled_or_contradicted_is_malformed() {
         let none = Settings::default();
-        let mut headers = HeaderMap::new();
         let here = at("127.0.0.1:1");
-        let status = |headers: &HeaderMap| check(headers, &none, &[here], here).unwrap_err().status;
-        assert_eq!(status(&headers), StatusCode::BAD_REQUEST);
-        headers.append(header::HOST, HeaderValue::from_static("localhost"));
-        headers.append(header::HOST, HeaderValue::from_static("localhost"));
-        assert_eq!(status(&headers), StatusCode::BAD_REQUEST);
+        for request in [
+            Request::get("/"),
+            Request::get("/").header("host", "localhost").header("host", "localhost"),
+            Request::get("http://evil.example/").header("host", "localhost"),
+        ] {
+            let refused = check(&request.body(()).unwrap(), &none, &[here], here).unwrap_err();
+            assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+        }
     }
 
     #[test]

@@ -10,18 +10,22 @@
 pub mod admin;
 pub mod admin_token;
 pub mod app;
+mod arriving;
 pub mod body;
 pub mod door;
 pub mod extract;
 pub mod failure;
 pub mod host;
 pub mod peer;
+mod places;
+pub mod rates;
 pub mod refusals;
 mod router;
 pub mod serve;
 pub mod settings;
 pub mod stop;
 pub mod trace;
+mod wire;
 
 pub use app::App;
 pub use door::Door;

@@ -1,25 +1,40 @@
-//! Listening and accepting.
+//! Listening, accepting, and ending.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
+use http::HeaderValue;
 use http::Request;
+use http::header;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::rt::TokioTimer;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
+use super::arriving::Arriving;
+use super::door;
 use super::door::Door;
 use super::peer::Peer;
+use super::places::Place;
+use super::places::Places;
+use super::wire::Pace;
+use super::wire::Wire;
 
 /// How long running requests may take once the relay stops.
 const GRACE: Duration = Duration::from_secs(4);
+
+/// Connections that are told at the same time that there is no place; further ones are just closed.
+const TOLD: usize = 64;
 
 /// Listens on all of `addresses` or none.
 ///
@@ -36,71 +51,117 @@ pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, (String, std
     Ok(listeners)
 }
 
-/// Serves until the door's stop token is cancelled and what was running has ended, at most 4 s later.
+/// Serves until the door's stop token is cancelled and what was running has ended, at most 4.5 s later. Then the relay's file is let
+/// go of.
 pub async fn serve(door: Arc<Door>, listeners: Vec<TcpListener>) {
+    let hall = Hall {
+        door,
+        places: Places::new(),
+        telling: Arc::new(Semaphore::new(TOLD)),
+        cut: CancellationToken::new(),
+    };
     let mut accepting = JoinSet::new();
-    let mut connections = JoinSet::new();
-    let (found, mut arrivals) = tokio::sync::mpsc::channel(64);
     for listener in listeners {
-        let found = found.clone();
-        accepting.spawn(async move {
-            loop {
-                match listener.accept().await {
-                    Ok((stream, remote)) => {
-                        if found.send((stream, remote)).await.is_err() {
-                            return;
-                        }
-                    }
-                    // Out of file descriptors, mostly: the listener itself is sound.
-                    Err(error) => {
-                        tracing::warn!(%error, "accepting a connection failed");
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                    }
-                }
-            }
-        });
+        accepting.spawn(hall.clone().accept(listener));
     }
-    loop {
-        tokio::select! {
-            () = door.stop.cancelled() => break,
-            Some((stream, remote)) = arrivals.recv() => {
-                connections.spawn(connection(Arc::clone(&door), stream, remote));
-            }
-            Some(_) = connections.join_next(), if !connections.is_empty() => {}
-        }
-    }
+    hall.door.stop.cancelled().await;
     accepting.shutdown().await;
-    let _ = tokio::time::timeout(GRACE, async {
-        while connections.join_next().await.is_some() {}
-    })
-    .await;
-    connections.shutdown().await;
-    door.close();
+    let _ = tokio::time::timeout(GRACE, hall.places.all_left()).await;
+    hall.cut.cancel();
+    let _ = tokio::time::timeout(GRACE / 8, hall.places.all_left()).await;
+    hall.door.close();
 }
 
-async fn connection(door: Arc<Door>, stream: TcpStream, remote: SocketAddr) {
-    let Ok(local) = stream.local_addr() else {
-        return;
-    };
-    // Without this every small answer waits for the client's delayed acknowledgement.
-    let _ = stream.set_nodelay(true);
-    let peer = Peer { remote, local };
-    let stop = door.stop.clone();
-    let service = service_fn(move |request: Request<Incoming>| {
-        let door = Arc::clone(&door);
-        async move {
-            let response = door.serve(request.map(Body::new), peer).await;
-            Ok::<_, std::convert::Infallible>(response)
+/// What all connections share.
+#[derive(Clone)]
+struct Hall {
+    door: Arc<Door>,
+    places: Arc<Places>,
+    telling: Arc<Semaphore>,
+    /// Cancelled when the grace is over.
+    cut: CancellationToken,
+}
+
+impl Hall {
+    async fn accept(self, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, remote)) => match self.places.take(remote.ip()) {
+                    Some(place) => {
+                        tokio::spawn(self.clone().converse(stream, remote, place));
+                    }
+                    None => self.turn_away(stream),
+                },
+                // Out of file descriptors, mostly: the listener itself is sound.
+                Err(error) => {
+                    tracing::warn!(%error, "accepting a connection failed");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
         }
-    });
-    let serving = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .max_headers(64)
-        .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(serving);
-    tokio::select! {
-        _ = serving.as_mut() => return,
-        () = stop.cancelled() => serving.as_mut().graceful_shutdown(),
     }
-    let _ = serving.await;
+
+    fn turn_away(&self, mut stream: TcpStream) {
+        let Ok(permit) = Arc::clone(&self.telling).try_acquire_owned() else {
+            return;
+        };
+        tokio::spawn(async move {
+            let _permit = permit;
+            let told = async {
+                stream.write_all(&door::no_place()).await?;
+                stream.shutdown().await?;
+                // Closing with unread bytes would reset the connection and take the answer with it.
+                let mut sink = [0; 4096];
+                while stream.read(&mut sink).await? > 0 {}
+                std::io::Result::Ok(())
+            };
+            let _ = tokio::time::timeout(Duration::from_millis(500), told).await;
+        });
+    }
+
+    async fn converse(self, stream: TcpStream, remote: SocketAddr, place: Place) {
+        let _place = place;
+        let Ok(local) = stream.local_addr() else {
+            return;
+        };
+        // Without this every small answer waits for the client's delayed acknowledgement.
+        let _ = stream.set_nodelay(true);
+        let peer = Peer { remote, local };
+        let pace = Pace::new();
+        let door = Arc::clone(&self.door);
+        let told = Arc::clone(&pace);
+        let service = service_fn(move |request: Request<Incoming>| {
+            told.busy();
+            let (door, pace) = (Arc::clone(&door), Arc::clone(&told));
+            async move {
+                let waits = request.headers().contains_key(header::EXPECT);
+                let (head, body) = request.into_parts();
+                let (body, read) = Arriving::new(body, waits);
+                let request = Request::from_parts(head, Body::new(body));
+                let mut response = door.serve(request, peer).await;
+                if !read.load(Ordering::Relaxed) {
+                    response
+                        .headers_mut()
+                        .insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, std::convert::Infallible>(response.map(|body| pace.answer(body)))
+            }
+        });
+        // The door judges sizes and answers in its own form; the library's bounds, a little wider, bound memory.
+        let serving = http1::Builder::new()
+            .max_headers(2 * door::HEADER_FIELDS)
+            .max_buf_size(2 * door::HEADER_BYTES)
+            .serve_connection(TokioIo::new(Wire::new(stream, Arc::clone(&pace))), service);
+        tokio::pin!(serving);
+        tokio::select! {
+            _ = serving.as_mut() => return,
+            () = pace.overdue() => return,
+            () = self.door.stop.cancelled() => serving.as_mut().graceful_shutdown(),
+        }
+        tokio::select! {
+            _ = serving => {}
+            () = pace.overdue() => {}
+            () = self.cut.cancelled() => {}
+        }
+    }
 }
