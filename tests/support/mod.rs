@@ -1,1 +1,4 @@
 //! The harness of the tests from outside: worlds, servers, panes.
+
+pub mod http;
+pub mod server;

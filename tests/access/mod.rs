@@ -1,0 +1,3 @@
+//! The doors of the relay (access.md).
+
+mod door;
