@@ -30,10 +30,7 @@ pub(super) struct Arriving {
 impl Arriving {
     /// `waits`: the client sends it only if it is asked to (`Expect: 100-continue`), so an unread one is left alone. The flag says
     /// whether it was read to its end.
-    pub(super) fn new(
-        body: Incoming,
-        waits: bool,
-    ) -> (Self, Arc<AtomicBool>) {
+    pub(super) fn new(body: Incoming, waits: bool) -> (Self, Arc<AtomicBool>) {
         let read = Arc::new(body.is_end_stream().into());
         let arriving = Self {
             body: Some(body),

@@ -109,7 +109,12 @@ impl Failure {
     }
 
     /// The whole answer; `allow` is the router's, where the method was wrong.
-    pub(super) fn render(&self, trace: &Trace, path: &str, allow: Option<&HeaderValue>) -> Response {
+    pub(super) fn render(
+        &self,
+        trace: &Trace,
+        path: &str,
+        allow: Option<&HeaderValue>,
+    ) -> Response {
         let mut response = Response::new(Body::from(self.body(trace, path)));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

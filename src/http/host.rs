@@ -61,7 +61,10 @@ pub fn check<B>(
         )
     })?;
     // An address in the request line overrides the header, so they must agree.
-    let line = request.uri().authority().map(|line| self::name(line.as_str()));
+    let line = request
+        .uri()
+        .authority()
+        .map(|line| self::name(line.as_str()));
     if line.is_some_and(|line| line.as_deref() != Some(name.as_str())) {
         return Err(Failure::bad_request(
             "host",
@@ -210,7 +213,9 @@ mod tests {
         let here = at("127.0.0.1:1");
         for request in [
             Request::get("/"),
-            Request::get("/").header("host", "localhost").header("host", "localhost"),
+            Request::get("/")
+                .header("host", "localhost")
+                .header("host", "localhost"),
             Request::get("http://evil.example/").header("host", "localhost"),
         ] {
             let refused = check(&request.body(()).unwrap(), &none, &[here], here).unwrap_err();

@@ -101,9 +101,7 @@ impl Rates {
             }
         }
         let window = windows.entry(key).or_default();
-        window
-            .hit(at_ms, class.limit())
-            .map(Duration::from_millis)
+        window.hit(at_ms, class.limit()).map(Duration::from_millis)
     }
 }
 

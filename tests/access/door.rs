@@ -79,7 +79,12 @@ async fn access_007_every_answer_carries_the_security_headers_and_an_id_of_ours(
     ] {
         assert_eq!(reply.header(name), Some(value), "{name}");
     }
-    assert!(reply.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
+    assert!(
+        reply
+            .header("content-security-policy")
+            .unwrap()
+            .contains("frame-ancestors 'none'")
+    );
     assert_eq!(reply.header("strict-transport-security"), None);
     assert_eq!(reply.header("location"), None);
 }
@@ -98,7 +103,9 @@ async fn access_007_wrong_method_names_the_right_ones_and_slash_forms_do_not_red
 async fn access_007_long_lines_and_many_headers_are_431() {
     let relay = Relay::start().await;
     let long = relay.call("GET", &format!("/{}", "a".repeat(8200)));
-    let fat = relay.call("GET", "/x").header("x-fat", &"a".repeat(17 << 10));
+    let fat = relay
+        .call("GET", "/x")
+        .header("x-fat", &"a".repeat(17 << 10));
     let mut many = relay.call("GET", "/x");
     for n in 0..64 {
         many = many.header(&format!("x-{n}"), "1");
@@ -107,7 +114,10 @@ async fn access_007_long_lines_and_many_headers_are_431() {
         let reply = call.send().await;
         assert_eq!((reply.status, reply.reason().as_str()), (431, "too_large"));
     }
-    let flood = format!("GET / HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "x: 1\r\n".repeat(500));
+    let flood = format!(
+        "GET / HTTP/1.1\r\nhost: localhost\r\n{}\r\n",
+        "x: 1\r\n".repeat(500)
+    );
     assert_eq!(raw(relay.address, flood.as_bytes()).await.status, 431);
 }
 
@@ -131,11 +141,22 @@ async fn access_007_a_head_that_dawdles_is_cut_after_five_seconds_and_others_are
     let good = Instant::now();
     let reply = relay.admin_get("/api/admin/status").await;
     assert_eq!(reply.status, 200);
-    assert!(good.elapsed() < Duration::from_secs(2), "{:?}", good.elapsed());
+    assert!(
+        good.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        good.elapsed()
+    );
     for task in slow {
-        tokio::time::timeout(Duration::from_secs(9), task).await.unwrap().unwrap();
+        tokio::time::timeout(Duration::from_secs(9), task)
+            .await
+            .unwrap()
+            .unwrap();
     }
-    assert!(begun.elapsed() > Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() > Duration::from_secs(4),
+        "{:?}",
+        begun.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -160,7 +181,10 @@ async fn access_044_the_sixty_first_bad_bearer_is_429_and_a_good_one_passes() {
         assert_eq!(bad.clone().send().await.status, 401, "{n}");
     }
     let reply = bad.send().await;
-    assert_eq!((reply.status, reply.reason().as_str()), (429, "rate_limited"));
+    assert_eq!(
+        (reply.status, reply.reason().as_str()),
+        (429, "rate_limited")
+    );
     let wait: u64 = reply.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=66).contains(&wait), "{wait}");
     assert_eq!(relay.admin_get("/api/admin/status").await.status, 200);
@@ -178,10 +202,19 @@ async fn access_047_admin_routes_are_for_this_machine_and_no_proxy() {
         .header("x-forwarded-for", "1.2.3.4")
         .send()
         .await;
-    assert_eq!((proxied.status, proxied.reason().as_str()), (403, "local_only"));
+    assert_eq!(
+        (proxied.status, proxied.reason().as_str()),
+        (403, "local_only")
+    );
     let status = relay.admin_get("/api/admin/status").await.json();
     assert_eq!(status["refusals"][0]["reason"], "local_only");
     let none = relay.call("GET", "/api/admin/status").send().await;
-    assert_eq!((none.status, none.reason().as_str()), (401, "token_missing"));
-    assert_eq!(none.header("www-authenticate"), Some("Bearer realm=\"relayroom\""));
+    assert_eq!(
+        (none.status, none.reason().as_str()),
+        (401, "token_missing")
+    );
+    assert_eq!(
+        none.header("www-authenticate"),
+        Some("Bearer realm=\"relayroom\"")
+    );
 }

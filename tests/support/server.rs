@@ -169,11 +169,7 @@ impl Relay {
 
     /// The result of a call that must succeed on the level of JSON-RPC.
     pub async fn result(&self, part: &str, method: &str, params: Value) -> Value {
-        let reply = self
-            .mcp(part)
-            .json(&self.rpc(method, params))
-            .send()
-            .await;
+        let reply = self.mcp(part).json(&self.rpc(method, params)).send().await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         reply.json()["result"].clone()
     }
