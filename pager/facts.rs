@@ -3,7 +3,7 @@
 //! Instants are `i64` milliseconds since the epoch unless a field says seconds, which is what tmux reports.
 
 /// Which pane this is, for good: compared before every key (pager.md 1).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Identity {
     /// Path of the tmux socket.
     pub socket: String,
