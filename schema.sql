@@ -130,9 +130,10 @@ CREATE TABLE thread (
   ended_at    INTEGER,
   -- Messages it holds; the next one's ordinal.
   messages    INTEGER NOT NULL DEFAULT 0,
-  -- Newest message, and the last time a recipient was shown one for the first time (tools.md 10).
+  -- Newest message. The quiet half hour before auto-close runs from `stirred_at`: the latest of newest message, a message shown to a
+  -- recipient for the first time, and a person's reopening (tools.md 10).
   message_at  INTEGER NOT NULL,
-  shown_at    INTEGER,
+  stirred_at  INTEGER NOT NULL,
   -- Until when wakes caused in this thread by too long a chain are held, and that brake's current step (wake.md 6).
   hops_until  INTEGER,
   hops_step   INTEGER NOT NULL DEFAULT 0,
@@ -140,7 +141,7 @@ CREATE TABLE thread (
 ) STRICT;
 CREATE INDEX thread_by_project ON thread (project, seq);
 CREATE INDEX thread_by_status ON thread (project, status, seq);
-CREATE INDEX thread_live ON thread (message_at) WHERE status IN ('open', 'answered', 'holding');
+CREATE INDEX thread_quiet ON thread (stirred_at) WHERE status IN ('open', 'answered') AND flagged_at IS NULL;
 
 CREATE TABLE thread_tag (
   thread INTEGER NOT NULL REFERENCES thread (seq),
@@ -189,7 +190,7 @@ CREATE TABLE recipient (
   nudged_at    INTEGER,
   presented_at INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX recipient_once ON recipient (message, part) WHERE part IS NOT NULL;
+CREATE UNIQUE INDEX recipient_once ON recipient (message, part);
 CREATE UNIQUE INDEX recipient_person ON recipient (message) WHERE part IS NULL;
 CREATE INDEX recipient_inbox ON recipient (part, message) WHERE live = 1;
 CREATE INDEX recipient_unread ON recipient (part, message) WHERE live = 1 AND read_at IS NULL;
@@ -205,7 +206,7 @@ CREATE TABLE participant (
   position     INTEGER NOT NULL,
   last_message INTEGER REFERENCES message (seq)
 ) STRICT;
-CREATE UNIQUE INDEX participant_part ON participant (thread, part) WHERE part IS NOT NULL;
+CREATE UNIQUE INDEX participant_part ON participant (thread, part);
 CREATE UNIQUE INDEX participant_person ON participant (thread) WHERE part IS NULL;
 
 -- Remembered 24 h per sending part (tools.md 9).
@@ -221,8 +222,9 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_by_age ON idempotency (at);
 
 -- Full text. The text is folded to lower case. `rowid` is thread.seq * 2^20 + message.ordinal, so that walking it downwards visits the
--- newest threads first and one thread is one range. The subject stands in the row of ordinal 0.
-CREATE VIRTUAL TABLE mail_text USING fts5 (subject, body, tokenize = 'trigram');
+-- newest threads first and one thread is one range. The subject stands in the row of ordinal 0. The text is folded already, so the
+-- tokenizer is told to keep its hands off.
+CREATE VIRTUAL TABLE mail_text USING fts5 (subject, body, tokenize = 'trigram case_sensitive 1');
 
 -- 4. Waking (src/wake) -----------------------------------------------------------------------------------------------------------
 

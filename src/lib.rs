@@ -6,6 +6,7 @@ pub mod http;
 pub mod identity;
 pub mod knowledge;
 pub mod mcp;
+pub mod messaging;
 #[path = "../pager/mod.rs"]
 pub mod pager;
 pub mod store;
