@@ -23,6 +23,20 @@ pub struct Agent {
     pub folder: Option<String>,
 }
 
+impl Agent {
+    /// Its version in numbers.
+    #[must_use]
+    pub fn version_number(&self) -> Option<Version> {
+        self.version.as_deref().and_then(Version::parse)
+    }
+
+    /// Its rule table: the one for its version.
+    #[must_use]
+    pub fn table<'r>(&self, rules: &'r Rules) -> Option<&'r Table> {
+        rules.table(&self.cli, self.version_number().as_ref())
+    }
+}
+
 /// Why there is no agent: a detail of pager.md 4's table and its evidence.
 type NoAgent = (&'static str, String);
 
@@ -158,20 +172,207 @@ fn version_in_path(process: &Process) -> Option<String> {
 
 /// `*` stands for any run of characters.
 fn glob_matches(glob: &str, text: &str) -> bool {
-    let mut parts = glob.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else {
+    let Some((start, rest)) = glob.split_once('*') else {
+        return glob == text;
+    };
+    let Some(text) = text.strip_prefix(start) else {
         return false;
     };
-    let mut open = false;
-    let mut last = first;
-    for part in parts {
-        let Some(at) = rest.find(part) else {
-            return false;
-        };
-        rest = &rest[at + part.len()..];
-        open = true;
-        last = part;
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    ends.into_iter().any(|at| glob_matches(rest, &text[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pager::read::fixture::process;
+
+    const SHELL: i32 = 100;
+
+    fn running(pid: i32, ppid: i32, argv: &str) -> Process {
+        let argv: Vec<String> = argv.split(' ').map(str::to_string).collect();
+        process(pid, ppid, SHELL, &argv)
     }
-    rest.is_empty() || (open && (last.is_empty() || text.ends_with(last)))
+
+    fn behind(process: Process) -> Process {
+        Process {
+            foreground: false,
+            ..process
+        }
+    }
+
+    fn stopped(process: Process) -> Process {
+        Process {
+            stopped: true,
+            ..process
+        }
+    }
+
+    /// `claude 101`, or the detail.
+    fn found(processes: &[Process]) -> String {
+        match find(&Rules::shipped(), SHELL, processes, None) {
+            Ok(agent) => format!("{} {}", agent.cli, agent.pid),
+            Err((detail, _)) => detail.to_string(),
+        }
+    }
+
+    #[test]
+    fn pager_055_agents_are_found_however_they_were_started() {
+        let shell = || behind(running(SHELL, 1, "-bash"));
+        let table: [(&str, Vec<Process>); 9] = [
+            (
+                "claude 101",
+                vec![
+                    running(SHELL, 1, "bash -c cd"),
+                    running(101, SHELL, "./claude"),
+                ],
+            ),
+            (
+                "claude 100",
+                vec![running(SHELL, 1, "claude --permission-mode default")],
+            ),
+            (
+                "claude 101",
+                vec![shell(), running(101, SHELL, "/home/dev/.local/bin/claude")],
+            ),
+            (
+                "gemini 101",
+                vec![
+                    shell(),
+                    running(101, SHELL, "node /home/dev/bin/gemini"),
+                    running(
+                        102,
+                        101,
+                        "/opt/node --max-old-space-size=9 /home/dev/bin/gemini",
+                    ),
+                ],
+            ),
+            (
+                "gemini 102",
+                vec![
+                    shell(),
+                    running(101, SHELL, "npm exec gemini"),
+                    running(102, 101, "node /x/.bin/gemini"),
+                ],
+            ),
+            (
+                "codex 101",
+                vec![shell(), running(101, SHELL, "/opt/vendor/bin/codex")],
+            ),
+            (
+                "codex 101",
+                vec![
+                    shell(),
+                    running(101, SHELL, "node /usr/bin/codex"),
+                    running(102, 101, "/opt/vendor/bin/codex"),
+                ],
+            ),
+            (
+                "claude 101",
+                vec![
+                    shell(),
+                    running(101, SHELL, "claude"),
+                    running(102, 101, "vim draft.md"),
+                ],
+            ),
+            (
+                "codex 101",
+                vec![
+                    shell(),
+                    running(101, SHELL, "codex"),
+                    behind(running(102, 1, "codex app-server")),
+                ],
+            ),
+        ];
+        for (expected, processes) in table {
+            assert_eq!(found(&processes), expected, "{processes:?}");
+        }
+    }
+
+    #[test]
+    fn pager_054_what_is_no_agent_says_what_it_is() {
+        let shell = || running(SHELL, 1, "-zsh");
+        let back = || behind(shell());
+        let table: [(&str, Vec<Process>); 9] = [
+            ("shell", vec![shell()]),
+            (
+                "shell",
+                vec![shell(), behind(running(101, SHELL, "claude"))],
+            ),
+            ("other", vec![back(), running(101, SHELL, "vim claude")]),
+            (
+                "other",
+                vec![back(), running(101, SHELL, "less /x/bin/codex")],
+            ),
+            ("other", vec![back(), running(101, SHELL, "ssh vm claude")]),
+            ("other", vec![back(), running(101, SHELL, "sleep 100")]),
+            (
+                "other",
+                vec![back(), running(101, SHELL, "node server.js gemini")],
+            ),
+            (
+                "other",
+                vec![back(), behind(running(101, SHELL, "codex app-server"))],
+            ),
+            ("shell", vec![shell(), running(201, 200, "claude")]),
+        ];
+        for (expected, processes) in table {
+            assert_eq!(found(&processes), expected, "{processes:?}");
+        }
+    }
+
+    #[test]
+    fn pager_056_a_stopped_agent_is_no_agent() {
+        let suspended = [
+            running(SHELL, 1, "-bash"),
+            stopped(behind(running(101, SHELL, "claude"))),
+        ];
+        assert_eq!(found(&suspended), "stopped");
+        let signalled = [
+            behind(running(SHELL, 1, "-bash")),
+            stopped(running(101, SHELL, "claude")),
+        ];
+        assert_eq!(found(&signalled), "stopped");
+    }
+
+    #[test]
+    fn a_process_that_is_its_own_ancestor_ends_the_walk() {
+        assert_eq!(
+            found(&[running(SHELL, 101, "-bash"), running(101, SHELL, "sleep 1")]),
+            "shell"
+        );
+    }
+
+    #[test]
+    fn the_version_comes_from_the_caller_or_from_the_path() {
+        let native = Process {
+            exe: Some("/home/dev/.local/share/claude/versions/2.1.34".into()),
+            ..running(SHELL, 1, "claude")
+        };
+        let rules = Rules::shipped();
+        let version = |given| {
+            find(&rules, SHELL, std::slice::from_ref(&native), given)
+                .unwrap()
+                .version
+        };
+        assert_eq!(version(None).as_deref(), Some("2.1.34"));
+        assert_eq!(version(Some("2.1.35")).as_deref(), Some("2.1.35"));
+    }
+
+    #[test]
+    fn globs_match_whole_texts() {
+        let table = [
+            ("claude", "claude", true),
+            ("claude", "claude2", false),
+            ("*/claude-code/*", "/usr/lib/claude-code/cli.js", true),
+            ("*/claude-code/*", "/usr/lib/claude-coder/cli.js", false),
+            ("*.js", "a.js.js", true),
+            ("*.js", "a.jsx", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ];
+        for (glob, text, expected) in table {
+            assert_eq!(glob_matches(glob, text), expected, "{glob} {text}");
+        }
+    }
 }

@@ -121,16 +121,13 @@ fn is_bold(row: &Row) -> bool {
     glyph.is_some_and(|cell| cell.style.bold && !cell.style.dim)
 }
 
-/// Where nothing frames the composer, the last block of rows is its footer, if a blank row parts them; everything above is text.
+/// Where nothing frames the composer, the last block of rows is its footer and the blank row above that its edge; everything between is text.
 fn last_above_footer(rows: &[Row], first: usize) -> usize {
-    let drawn = |y: &usize| !rows[*y].is_blank();
-    let Some(bottom) = (first..rows.len()).rev().find(drawn) else {
+    let Some(bottom) = (first..rows.len()).rev().find(|&y| !rows[y].is_blank()) else {
         return first;
     };
-    let gap = (first + 1..bottom).rev().find(|&y| rows[y].is_blank());
-    gap.map_or(bottom, |gap| {
-        (first..gap).rev().find(drawn).unwrap_or(first)
-    })
+    let edge = (first + 1..bottom).rev().find(|&y| rows[y].is_blank());
+    edge.map_or(bottom, |edge| edge - 1)
 }
 
 fn footer_fits(rule: &ComposerRule, footer: &[Pattern], below: &[Row]) -> bool {
@@ -156,21 +153,16 @@ impl Cells {
     fn count(rule: &ComposerRule, rows: &[Row], block: &Block) -> Self {
         let home = usize::from(rule.home);
         let mut found = Self::default();
-        for y in block.first..=block.last {
-            let cells = rows[y].cells();
-            let from = if y == block.first {
-                home.min(cells.len())
-            } else {
-                0
-            };
-            for (x, cell) in cells
-                .iter()
-                .enumerate()
-                .skip(from)
-                .filter(|(_, cell)| cell.is_mark())
-            {
-                let on_letter = y == block.first && x == home && is_drawn_cursor(rule, cells, x);
-                if on_letter || is_placeholder(&rule.placeholder, cell) {
+        for (y, row) in (block.first..).zip(&rows[block.first..=block.last]) {
+            let is_first = y == block.first;
+            let from = if is_first { home } else { 0 };
+            let cells = row.cells();
+            for (x, cell) in cells.iter().enumerate().skip(from) {
+                if !cell.is_mark() {
+                    continue;
+                }
+                let under_cursor = is_first && x == home && is_drawn_cursor(rule, cells, x);
+                if under_cursor || is_placeholder(&rule.placeholder, cell) {
                     found.placeholder += 1;
                 } else {
                     found.marks += 1;

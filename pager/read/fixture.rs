@@ -198,6 +198,7 @@ impl Variant {
             capture = capture.replace(from.as_str(), to);
         }
         let pane = facts.pane.as_mut().unwrap();
+        pane.height = self.height.unwrap_or(pane.height);
         let screen = Screen::parse(capture.as_bytes(), pane.width, pane.height).unwrap();
         let mut lines: Vec<String> = screen
             .rows()
@@ -211,7 +212,6 @@ impl Variant {
         pane.title = self.title.clone().unwrap_or_else(|| pane.title.clone());
         (pane.cursor_x, pane.cursor_y) = self.cursor.unwrap_or((pane.cursor_x, pane.cursor_y));
         pane.cursor_shown = self.cursor_shown.unwrap_or(pane.cursor_shown);
-        pane.height = self.height.unwrap_or(pane.height);
         if let Some(argv) = &self.argv {
             facts.processes = Some(vec![Process {
                 exe: self.exe.clone(),

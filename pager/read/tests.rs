@@ -250,7 +250,6 @@ fn pager_059_wrapped_own_line_is_recognised() {
     facts.capture = Some(lines.join("\n").into_bytes());
     let rules = Rules::shipped();
     let verdict = still(&rules, &facts, &Turn::default());
-    // The three rows were frame, text and text before: the composer's own frame is one row higher.
     assert_eq!(verdict.composer, Standing::OwnLine("kqmwvz".into()));
     assert!(verdict.composer_is("relayroom: you have mail, call the inbox tool (tag kqmwvz)"));
     assert!(!verdict.composer_is("relayroom: you have mail, call the inbox tool (tag bbmvmj)"));

@@ -1,41 +1,11 @@
-//! The rule tables: what each CLI's screen, title and process look like, as data (pager.md 4, "Rules").
-//!
-//! The shipped tables are compiled in. A person's file replaces all tables of one CLI by naming it with a higher `revision`.
+//! One CLI's table, as `rules.toml` spells it.
 
-mod version;
-
-use std::ops::Deref;
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::Deserialize;
 
-pub use version::Version;
-pub use version::Versions;
-
-static SHIPPED: LazyLock<Rules> = LazyLock::new(|| {
-    toml::from_str(include_str!("rules.toml")).expect("the shipped table is parsed by a test")
-});
-
-/// Why a rule file was refused.
-#[derive(Debug, thiserror::Error)]
-#[error("rule table: {0}")]
-pub struct BadRules(#[from] toml::de::Error);
-
-/// All tables.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rules {
-    /// Programs that run a script: their first plain argument counts as the program.
-    #[serde(default)]
-    pub interpreters: Vec<String>,
-    /// Programs that make a foreground group a shell's.
-    #[serde(default)]
-    pub shells: Vec<String>,
-    /// The tables; one CLI may have several, for ranges of versions.
-    #[serde(default)]
-    pub cli: Vec<Table>,
-}
+use super::FolderPattern;
+use super::Pattern;
+use super::Version;
+use super::Versions;
 
 /// One CLI's table.
 #[derive(Debug, Clone, Deserialize)]
@@ -183,107 +153,6 @@ pub struct ModeRule {
     pub shell_mode: Option<Pattern>,
     /// A footer row in vi NORMAL.
     pub vi_normal: Option<Pattern>,
-}
-
-/// A regular expression out of a table.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Pattern(Regex);
-
-impl TryFrom<String> for Pattern {
-    type Error = regex::Error;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Regex::new(&text).map(Self)
-    }
-}
-
-impl Deref for Pattern {
-    type Target = Regex;
-
-    fn deref(&self) -> &Regex {
-        &self.0
-    }
-}
-
-/// A regular expression in which `<folder>` stands for the name of the agent's folder.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "String")]
-pub struct FolderPattern(String);
-
-impl TryFrom<String> for FolderPattern {
-    type Error = regex::Error;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let pattern = Self(text);
-        pattern.regex(None).map(|_| pattern)
-    }
-}
-
-impl FolderPattern {
-    /// Whether `title` is the one of an agent in `folder`; an unknown folder matches any name.
-    #[must_use]
-    pub fn matches(&self, title: &str, folder: Option<&str>) -> bool {
-        self.regex(folder).is_ok_and(|regex| regex.is_match(title))
-    }
-
-    fn regex(&self, folder: Option<&str>) -> Result<Regex, regex::Error> {
-        let name = folder.map_or_else(|| r"[^|\s]+".to_string(), regex::escape);
-        Regex::new(&self.0.replace("<folder>", &name))
-    }
-}
-
-impl Rules {
-    /// The compiled-in tables.
-    #[must_use]
-    pub fn shipped() -> Self {
-        SHIPPED.clone()
-    }
-
-    /// Reads tables in TOML.
-    ///
-    /// # Errors
-    /// Names the place of a key or pattern that cannot be read.
-    pub fn parse(text: &str) -> Result<Self, BadRules> {
-        Ok(toml::from_str(text)?)
-    }
-
-    /// These tables with a person's in their place: of each CLI the set with the higher revision stays, whole.
-    #[must_use]
-    pub fn overridden(mut self, own: Self) -> Self {
-        let names: Vec<String> = own.cli.iter().map(|t| t.name.clone()).collect();
-        for name in names {
-            if own.revision(&name) > self.revision(&name) {
-                self.cli.retain(|t| t.name != name);
-                self.cli
-                    .extend(own.cli.iter().filter(|t| t.name == name).cloned());
-            }
-        }
-        self
-    }
-
-    /// The table for one CLI at `version`: the one made for it, else the newest one that begins before it, else the newest when the version is unknown.
-    #[must_use]
-    pub fn table(&self, name: &str, version: Option<&Version>) -> Option<&Table> {
-        let tables = || self.cli.iter().filter(|t| t.name == name);
-        let newest = |t: &&Table| (t.versions.lowest(), t.revision);
-        let Some(version) = version else {
-            return tables().max_by_key(newest);
-        };
-        tables().find(|t| t.versions.contains(version)).or_else(|| {
-            tables()
-                .filter(|t| t.versions.lowest() <= *version)
-                .max_by_key(newest)
-        })
-    }
-
-    fn revision(&self, name: &str) -> Option<u32> {
-        self.cli
-            .iter()
-            .filter(|t| t.name == name)
-            .map(|t| t.revision)
-            .max()
-    }
 }
 
 impl Table {
