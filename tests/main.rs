@@ -1,5 +1,10 @@
 //! Everything tested from outside, in one binary: a module per subject, the shared harness in `support`.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets the unexpected is to fail there"
+)]
+
 mod access;
 mod store;
 mod support;
