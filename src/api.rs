@@ -267,6 +267,9 @@ pub struct ErrorBody {
     pub hint: String,
     /// For the log.
     pub request_id: String,
+    /// Further fields of a refusal, such as the names that are `bad`.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub details: serde_json::Map<String, serde_json::Value>,
 }
 
 /// `GET /health`.

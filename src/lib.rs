@@ -13,6 +13,7 @@
 
 pub mod activity;
 pub mod api;
+pub mod cli;
 pub mod config;
 pub mod http;
 pub mod identity;

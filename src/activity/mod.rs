@@ -8,6 +8,7 @@
 //!   at most those seconds, and never a message.
 //! - **Events never change** once stored, and wake nobody.
 
+pub mod attention;
 pub mod event;
 pub mod heard;
 pub mod pane;

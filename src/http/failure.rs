@@ -10,6 +10,8 @@ use http::HeaderName;
 use http::HeaderValue;
 use http::StatusCode;
 use http::header;
+use serde_json::Map;
+use serde_json::Value;
 
 use super::trace::Trace;
 use crate::api::ErrorBody;
@@ -32,6 +34,8 @@ pub struct Failure {
     pub hint: Cow<'static, str>,
     /// Further headers, such as `Allow`.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Further fields of a refusal, for programs.
+    pub details: Option<Box<Map<String, Value>>>,
 }
 
 impl Failure {
@@ -49,6 +53,7 @@ impl Failure {
             message: message.into(),
             hint: hint.into(),
             headers: Vec::new(),
+            details: None,
         }
     }
 
@@ -104,6 +109,7 @@ impl Failure {
             message: self.message.clone().into_owned(),
             hint: self.hint.clone().into_owned(),
             request_id: trace.id.clone(),
+            details: self.details.as_deref().cloned().unwrap_or_default(),
         };
         serde_json::to_vec(&body).unwrap_or_default()
     }
@@ -143,19 +149,16 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let status = match refusal.code {
             "unauthorized" | "not_participant" | "urgent_not_granted" => StatusCode::FORBIDDEN,
-            "conflict" | "thread_done" | "key_reused" => StatusCode::CONFLICT,
+            "conflict" | "ambiguous" | "thread_done" | "key_reused" => StatusCode::CONFLICT,
             "rate_limited" | "repeated" => StatusCode::TOO_MANY_REQUESTS,
             "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
             code if code.ends_with("not_found") => StatusCode::NOT_FOUND,
             _ => StatusCode::BAD_REQUEST,
         };
-        let hint = refusal
-            .fields
-            .iter()
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        Self::new(status, refusal.code, refusal.message, hint)
+        Self {
+            details: Some(Box::new(refusal.fields)).filter(|fields| !fields.is_empty()),
+            ..Self::new(status, refusal.code, refusal.message, "")
+        }
     }
 }
 

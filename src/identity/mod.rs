@@ -11,6 +11,7 @@
 
 pub mod access;
 mod level;
+mod near;
 pub mod part;
 pub mod people;
 pub mod project;
@@ -22,6 +23,7 @@ pub use access::Denial;
 pub use access::Reason;
 pub use level::Level;
 pub use level::Rights;
+pub use near::near;
 pub use part::Part;
 pub use project::Project;
 

@@ -26,7 +26,6 @@ mod idempotency;
 mod inbox;
 pub mod list;
 mod marks;
-mod near;
 mod participants;
 pub mod person;
 mod post;

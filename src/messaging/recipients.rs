@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::author::Author;
-use super::near::near;
+use crate::identity::near;
 use crate::identity::Part;
 use crate::identity::part;
 use crate::identity::project;

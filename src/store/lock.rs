@@ -24,12 +24,36 @@ pub(super) enum LockError {
     Io(PathBuf, std::io::Error),
 }
 
+/// Who holds, or last held, the lock of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process.
+    pub pid: u32,
+    /// Where it is reached.
+    pub address: String,
+}
+
+/// What the lock file of the database at `path` says. The lock itself is not touched: to try it could turn a starting server away.
+pub(super) fn holder(path: &Path) -> Option<Holder> {
+    let text = std::fs::read_to_string(name_of(path)).ok()?;
+    let (pid, address) = text.trim().strip_prefix("pid ")?.split_once(' ')?;
+    Some(Holder {
+        pid: pid.parse().ok()?,
+        address: address.to_owned(),
+    })
+}
+
+/// The lock file of a database.
+fn name_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
 impl FileLock {
     /// Takes the lock that belongs to the database at `path` and writes who holds it.
     pub(super) fn take(path: &Path, address: &str) -> Result<Self, LockError> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".lock");
-        let name = PathBuf::from(name);
+        let name = name_of(path);
         loop {
             let mut file = OpenOptions::new()
                 .read(true)

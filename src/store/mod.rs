@@ -42,6 +42,7 @@ pub use id::UserSeq;
 pub use id::WakeSeq;
 pub use id::new_id;
 pub use id::parse_id;
+pub use lock::Holder;
 pub use migrate::SCHEMA_VERSION;
 pub use open::OpenError;
 pub use signal::Signal;
@@ -94,6 +95,12 @@ impl Store {
                 _lock: checked.lock,
             }),
         })
+    }
+
+    /// Who serves the file at `path`, or did so last, by what its lock file says.
+    #[must_use]
+    pub fn holder(path: &Path) -> Option<Holder> {
+        lock::holder(&path.canonicalize().ok()?)
     }
 
     /// Where the file is, links resolved.

@@ -12,6 +12,7 @@
 
 mod consider;
 mod line;
+pub mod look;
 pub mod poll;
 pub mod report;
 mod tag;

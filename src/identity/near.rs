@@ -1,4 +1,4 @@
-//! Which names a misspelt one may have meant (tools.md 6, send). Pure.
+//! Which names a misspelt one may have meant (tools.md 6, send; cli.md 1). Pure.
 
 /// Most names offered.
 const MOST: usize = 3;

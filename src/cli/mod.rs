@@ -1,0 +1,236 @@
+//! The command line (cli.md): one program for everything a person types, one file per command.
+//!
+//! What this folder promises:
+//!
+//! - **A command parses, makes its call, prints.** Rules stay in the capabilities, behind `/api/admin/*`; the one token it uses is sent
+//!   to this machine only ([`client`]).
+//! - **Result on stdout, everything else on stderr**; tables for a terminal, tabs for a pipe, one JSON object with `"v":1` for `--json`
+//!   ([`screen`], [`table`]).
+//! - **A failure says what is wrong and the command that mends it**, with an exit code of its own kind ([`failure`]).
+//! - **Foreign text never drives the terminal** ([`text`]).
+
+pub mod client;
+mod close;
+pub mod context;
+mod detach;
+pub mod failure;
+mod field;
+mod hand_over;
+pub mod ids;
+mod inbox;
+mod knowledge;
+mod logging;
+mod member;
+mod part;
+mod pause;
+mod project;
+mod reply;
+mod roster;
+pub mod screen;
+mod search;
+mod send;
+mod serve;
+mod show;
+mod status;
+pub mod table;
+pub mod text;
+mod threads;
+mod token;
+mod wake;
+mod welcome;
+mod writing;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::Parser;
+use clap::Subcommand;
+use clap::error::ContextKind;
+use clap::error::ContextValue;
+use clap::error::ErrorKind;
+
+use self::context::Context;
+use self::context::Globals;
+use self::failure::Failure;
+use self::screen::Colour;
+use self::screen::Screen;
+use crate::config::Env;
+use crate::identity::near;
+
+/// Mail between coding agents in tmux panes, with an honest record of every wake
+#[derive(Debug, Parser)]
+#[command(name = "relayroom", version, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the relay in the foreground
+    Serve(serve::Arguments),
+    /// Show relay, pager, what needs you, and every part
+    Status(status::Arguments),
+    /// List the parts and what they are doing
+    Roster(roster::Arguments),
+    /// Start a thread
+    Send(send::Arguments),
+    /// Show mail for you
+    Inbox(inbox::Arguments),
+    /// Read a thread
+    Show(show::Arguments),
+    /// Add a message to a thread
+    Reply(reply::Arguments),
+    /// End a thread, or give it another status
+    Close(close::Arguments),
+    /// List threads
+    Threads(threads::Arguments),
+    /// Find threads by their text
+    Search(search::Arguments),
+    /// Hold a part's wakes
+    Pause(pause::Arguments),
+    /// Let a part's wakes go
+    Resume(pause::Arguments),
+    /// Wake a part once now for its open mail
+    Wake(wake::Arguments),
+    /// Make, show and change projects
+    Project(project::Arguments),
+    /// Add and change parts
+    Part(part::Arguments),
+    /// Issue, list and revoke tokens
+    Token(token::Arguments),
+    /// Change what a person pays for
+    Member(member::Arguments),
+    /// Keep what the project has learned
+    Knowledge(knowledge::Arguments),
+}
+
+/// The program: everything between the arguments and the exit code.
+#[must_use]
+pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
+    let log_file = detach::enter_background(&mut args);
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error, &args, &env),
+    };
+    let screen = Screen::of(&env, cli.globals.json, cli.globals.color);
+    let result = Context::new(env, cli.globals, screen.clone()).and_then(|mut context| {
+        context.log_file = log_file;
+        let Some(command) = cli.command else {
+            return match context.settings.worktree_root {
+                Some(_) => run(Command::Status(status::Arguments {}), &context),
+                None => welcome::print(&context.screen),
+            };
+        };
+        run(command, &context)
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if failure.exit != failure::Exit::Quiet {
+                screen.failure(&failure);
+            }
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(command: Command, context: &Context) -> Result<(), Failure> {
+    // The relay serves many at once and has its own runtime; every other command makes one call after the other.
+    if let Command::Serve(arguments) = command {
+        return serve::run(context, &arguments);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve(_) => Ok(()),
+            Command::Status(arguments) => status::run(context, &arguments).await,
+            Command::Roster(arguments) => roster::run(context, &arguments).await,
+            Command::Send(arguments) => send::run(context, arguments).await,
+            Command::Inbox(arguments) => inbox::run(context, arguments).await,
+            Command::Show(arguments) => show::run(context, &arguments).await,
+            Command::Reply(arguments) => reply::run(context, arguments).await,
+            Command::Close(arguments) => close::run(context, &arguments).await,
+            Command::Threads(arguments) => threads::run(context, arguments).await,
+            Command::Search(arguments) => search::run(context, arguments).await,
+            Command::Pause(arguments) => pause::run(context, &arguments, true).await,
+            Command::Resume(arguments) => pause::run(context, &arguments, false).await,
+            Command::Wake(arguments) => wake::run(context, &arguments).await,
+            Command::Project(arguments) => project::run(context, arguments).await,
+            Command::Part(arguments) => part::run(context, arguments).await,
+            Command::Token(arguments) => token::run(context, arguments).await,
+            Command::Member(arguments) => member::run(context, arguments).await,
+            Command::Knowledge(arguments) => knowledge::run(context, arguments).await,
+        }
+    })
+}
+
+/// Help and version are results; anything else the parser says is wrong usage, in our form.
+fn misused(error: &clap::Error, args: &[OsString], env: &Env) -> ExitCode {
+    if !error.use_stderr() {
+        // Nobody is left to tell where this cannot be written.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let json = args.iter().any(|argument| argument == "--json");
+    let screen = Screen::of(env, json, Colour::Auto);
+    screen.failure(&usage(error));
+    ExitCode::from(failure::Exit::Usage as u8)
+}
+
+fn usage(error: &clap::Error) -> Failure {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => texts.first().cloned(),
+        _ => None,
+    };
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(typed) = context(ContextKind::InvalidSubcommand)
+    {
+        let command = Cli::command();
+        let known: Vec<&str> = command
+            .get_subcommands()
+            .filter(|known| !known.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
+        let near = context(ContextKind::SuggestedSubcommand)
+            .or_else(|| near(&typed, &known).first().map(|near| (*near).to_owned()))
+            .map(|near| format!("; did you mean {near}?"))
+            .unwrap_or_default();
+        return Failure::usage(format!("no command {}{near}", crate::store::quote(&typed)))
+            .fix("relayroom --help");
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let text = error.render().to_string();
+        return Failure::usage(format!("a command is missing\n\n{}", text.trim_end()));
+    }
+    // The parser's first paragraph says what is wrong; its tip and the usage line say how to mend it.
+    let text = error.render().to_string();
+    let message = text.trim_start_matches("error: ").trim_end();
+    Failure::usage(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parser_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn cli_042_a_misspelt_command_is_named_with_the_nearest() {
+        let error = Cli::try_parse_from(["relayroom", "sned"]).unwrap_err();
+        assert_eq!(
+            usage(&error).to_line(),
+            "no command \"sned\"; did you mean send? (relayroom --help)"
+        );
+    }
+}

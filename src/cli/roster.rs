@@ -1,0 +1,87 @@
+//! `relayroom roster`: who is here and what they are doing.
+
+use serde_json::Value;
+use serde_json::json;
+
+use super::context::Context;
+use super::failure::Failure;
+use super::field;
+use super::screen::Style;
+use super::table::Cell;
+use super::table::Table;
+
+/// Arguments of `roster`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Also show where a state comes from, the agent's program, and open wakes
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// Lists the live parts of the project.
+///
+/// # Errors
+/// A refusal of the relay.
+pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
+    let client = context.client()?;
+    let answer = client.get("parts", &client.project()).await?;
+    let parts = field::list(&answer, "parts");
+    if context.screen.json {
+        return context.screen.object(json!({ "parts": parts }));
+    }
+    print(context, parts, arguments.verbose)
+}
+
+/// Prints parts as `roster` and `status` do.
+///
+/// # Errors
+/// A write that fails.
+pub fn print(context: &Context, parts: &[Value], verbose: bool) -> Result<(), Failure> {
+    let mut headings = vec!["part", "state", "unread", "last seen"];
+    if verbose {
+        headings.extend(["source", "heard", "cli", "nickname", "wake", "wake since"]);
+    }
+    headings.push("why");
+    let now = context.now();
+    let mut table = Table::new(&headings);
+    for part in parts {
+        let state = field::word(part, "state");
+        let name = if field::flag(part, "isMain") && context.screen.terminal {
+            format!("{} (main)", field::word(part, "part"))
+        } else {
+            field::word(part, "part").to_owned()
+        };
+        let mut cells = vec![
+            Cell::text(&name).styled(Style::Bold),
+            Cell::text(state).styled(style_of(state)),
+            Cell::number(field::number(part, "unread")),
+            Cell::age(field::time(part, "lastSeen"), now),
+        ];
+        if verbose {
+            cells.extend([
+                Cell::text(field::word(part, "source")),
+                Cell::age(field::time(part, "sourceAt"), now),
+                Cell::text(field::word(part, "cli")),
+                Cell::text(field::word(part, "nickname")),
+                Cell::text(field::word(&part["wake"], "state")),
+                Cell::age(field::time(&part["wake"], "since"), now),
+            ]);
+        }
+        cells.push(Cell::text(field::word(part, "why")));
+        table.row(cells);
+    }
+    context
+        .screen
+        .table(&table, "no parts yet (relayroom part add NAME)")
+}
+
+/// How a state looks.
+fn style_of(state: &str) -> Style {
+    match state {
+        "idle" => Style::Good,
+        "busy" => Style::Plain,
+        "offline" => Style::Dim,
+        "blocked" => Style::Bad,
+        _ => Style::Warning,
+    }
+}

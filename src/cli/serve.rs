@@ -1,0 +1,178 @@
+//! `relayroom serve`: the relay itself (cli.md 3; access.md 8).
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::client;
+use super::context::Context;
+use super::detach;
+use super::failure::Failure;
+use super::logging;
+use crate::config::Env;
+use crate::http::App;
+use crate::http::Door;
+use crate::http::Settings;
+use crate::http::admin_token;
+use crate::http::stop;
+use crate::identity;
+use crate::jobs;
+use crate::store::Store;
+use crate::store::system_clock;
+
+/// How long a relay on a taken port is asked who it is.
+const ASK: Duration = Duration::from_secs(1);
+
+/// Arguments of `serve`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Arguments {
+    /// Where to listen; may be given more than once
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Vec<String>,
+    /// Run in the background, with the log in the state folder
+    #[arg(long)]
+    pub detach: bool,
+}
+
+/// Runs the relay until it is told to stop, or starts one in the background.
+///
+/// # Errors
+/// Exit 1 for a file or an address that cannot be had; exit 2 for a setting that cannot be used.
+pub fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.detach {
+        return detach::serve(context, &arguments.listen);
+    }
+    logging::start(context)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(serve(context, &arguments.listen));
+    // A blocked reader does not hold the process back: everything answered is on disk.
+    runtime.shutdown_timeout(Duration::from_millis(500));
+    served
+}
+
+async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
+    let settings = Settings::read(&context.settings.person).map_err(|why| {
+        let file = context.env.config_dir().join("config.toml");
+        Failure::usage(format!("{}: {why}", file.display()))
+    })?;
+    let listeners = match crate::http::bind(&context.settings.listen(listen, &context.env)).await {
+        Ok(listeners) => listeners,
+        Err((address, error)) => return Err(not_bound(context, &address, &error).await),
+    };
+    let addresses = listeners
+        .iter()
+        .map(tokio::net::TcpListener::local_addr)
+        .collect::<std::io::Result<Vec<SocketAddr>>>()?;
+    let address = reached_at(&addresses);
+    let stop = CancellationToken::new();
+    let door = Arc::new(Door::new(settings, addresses, stop.clone()));
+    let serving = tokio::spawn(crate::http::serve(Arc::clone(&door), listeners));
+
+    let app = match open(context, &door, &address).await {
+        Ok(app) => app,
+        Err(failure) => {
+            stop.cancel();
+            let _ = serving.await;
+            return Err(failure);
+        }
+    };
+    let work = tokio::spawn(jobs::run(Arc::clone(&app)));
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        file = %app.store.path().display(),
+        "listening on {address}"
+    );
+    drop((door, app));
+    let told = tokio::spawn(stop::signals(stop));
+    tokio::select! {
+        _ = serving => {}
+        Ok(Ok(code)) = told => std::process::exit(code),
+    }
+    // Ends with the stop signal; what it panicked of is in the log.
+    let _ = work.await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Opens the file and lets the requests in that waited.
+async fn open(context: &Context, door: &Door, address: &str) -> Result<Arc<App>, Failure> {
+    let db = context.db();
+    if let Some(folder) = db.parent() {
+        detach::private_folder(folder)
+            .map_err(|error| Failure::fault(format!("{}: {error}", folder.display())))?;
+    }
+    let (now, _) = system_clock();
+    let address = address.to_owned();
+    let store = tokio::task::spawn_blocking(move || Store::open(&db, &address, now))
+        .await
+        .map_err(|_| Failure::fault("opening the file broke off"))?
+        .map_err(|error| Failure::fault(error.to_string()))?;
+    let account = account(&context.env);
+    let failed = |error: crate::store::Error| Failure::fault(error.to_string());
+    store
+        .write(move |tx| identity::found(tx, &account, now))
+        .await
+        .map_err(failed)?;
+    if let Some(why) = admin_token::prepare(&store, now).await.map_err(failed)? {
+        tracing::info!("made a new admin token: {why}");
+    }
+    door.open(store).await.map_err(failed)
+}
+
+/// The name of a fresh file's owner: the account that runs the relay.
+fn account(env: &Env) -> String {
+    env.get("USER")
+        .or_else(|| env.get("LOGNAME"))
+        .unwrap_or("owner")
+        .to_owned()
+}
+
+/// The address clients on this machine use.
+fn reached_at(addresses: &[SocketAddr]) -> String {
+    let loopback = addresses.iter().find(|address| address.ip().is_loopback());
+    let Some(mut address) = loopback.or(addresses.first()).copied() else {
+        return String::new();
+    };
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
+/// Why an address cannot be had; a relay that has it is named with its version and, where it is this file's, its process.
+async fn not_bound(context: &Context, address: &str, error: &std::io::Error) -> Failure {
+    if error.kind() != std::io::ErrorKind::AddrInUse {
+        return Failure::fault(format!("cannot listen on {address}: {error}"));
+    }
+    let who = match client::health(&format!("http://{address}"), ASK).await {
+        Some(health) => format!("relayroom {}", health.version.unwrap_or_default()),
+        None => "another program".to_owned(),
+    };
+    let ours = Store::holder(&context.db()).filter(|holder| holder.address.ends_with(address));
+    let pid = ours.map_or_else(String::new, |holder| format!(" (pid {})", holder.pid));
+    Failure::fault(format!("{address} is taken: {who}{pid} answers there"))
+        .fix("relayroom serve --listen ADDRESS")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_here_go_to_loopback() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        assert_eq!(
+            reached_at(&[at("192.168.1.5:1"), at("127.0.0.1:2")]),
+            "http://127.0.0.1:2"
+        );
+        assert_eq!(reached_at(&[at("0.0.0.0:3")]), "http://127.0.0.1:3");
+        assert_eq!(reached_at(&[at("[::]:4")]), "http://[::1]:4");
+    }
+}

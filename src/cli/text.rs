@@ -1,0 +1,74 @@
+//! Words for people: foreign text made harmless, ages (cli.md 1).
+
+use std::fmt::Write;
+
+use crate::store::Time;
+
+/// Characters that turn the reading direction of what follows: shown like control characters, for they make a line lie.
+fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Foreign text of several lines: every control character but line break and tab shown as `\u{1b}`, bidirectional controls too.
+#[must_use]
+pub fn block(text: &str) -> String {
+    shown(text, |c| c == '\n' || c == '\t')
+}
+
+/// Foreign text on one line: line breaks and tabs are shown too, so that a field stays one field.
+#[must_use]
+pub fn line(text: &str) -> String {
+    shown(text, |_| false)
+}
+
+fn shown(text: &str, kept: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let separator = matches!(c, '\u{2028}' | '\u{2029}');
+        if (c.is_control() && !kept(c)) || turns_direction(c) || separator {
+            // Writing to a String never fails.
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// `40 s`, `12 min`, `3 h`, `2 d`.
+#[must_use]
+pub fn age(now: Time, since: Time) -> String {
+    let seconds = now.since(since) / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cli_022_controls_are_shown_and_never_sent() {
+        assert_eq!(block("a\u{1b}]0;x\u{7}\n\tb"), "a\\u{1b}]0;x\\u{7}\n\tb");
+        assert_eq!(line("a\nb\u{9b}"), "a\\u{a}b\\u{9b}");
+        assert_eq!(block("\u{202e}txt"), "\\u{202e}txt");
+        assert_eq!(block("é雨🙂"), "é雨🙂");
+    }
+
+    #[test]
+    fn ages_are_in_the_largest_whole_unit() {
+        for (ms, text) in [
+            (0, "0 s"),
+            (59_999, "59 s"),
+            (60_000, "1 min"),
+            (7_200_000, "2 h"),
+            (172_800_000, "2 d"),
+        ] {
+            assert_eq!(age(Time(ms), Time(0)), text);
+        }
+    }
+}

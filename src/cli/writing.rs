@@ -1,0 +1,78 @@
+//! The body of a message: from `-m`, from a file, or from stdin; and how the wakes it caused are told.
+
+use std::io::IsTerminal;
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::context::Context;
+use super::failure::Failure;
+use super::field;
+use super::screen::Style;
+use super::table::Cell;
+use super::table::Table;
+
+/// Where the body comes from.
+#[derive(Debug, Clone, clap::Args)]
+#[group(multiple = false)]
+pub struct Body {
+    /// The message; without -m and -F it is read from stdin
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+    /// A file that holds the message
+    #[arg(short = 'F', long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl Body {
+    /// The text, without the line break an editor or `echo` puts at its end.
+    ///
+    /// # Errors
+    /// Exit 2 if it is blank or cannot be read.
+    pub fn read(&self, context: &Context) -> Result<String, Failure> {
+        let text = match (&self.message, &self.file) {
+            (Some(text), _) => text.clone(),
+            (None, Some(path)) => std::fs::read_to_string(path)
+                .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?,
+            (None, None) => {
+                if std::io::stdin().is_terminal() {
+                    context
+                        .screen
+                        .note("type the message, end it with Ctrl-D on a line of its own");
+                }
+                let mut text = String::new();
+                std::io::stdin()
+                    .read_to_string(&mut text)
+                    .map_err(|error| Failure::usage(format!("stdin: {error}")))?;
+                text
+            }
+        };
+        if text.trim().is_empty() {
+            return Err(Failure::usage(
+                "the message is empty: give it by -m TEXT, -F FILE or on stdin",
+            ));
+        }
+        Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+    }
+}
+
+/// One record per recipient: what happens next for it.
+#[must_use]
+pub fn outcomes(answer: &Value) -> Table {
+    let mut table = Table::new(&["part", "wake", "why"]);
+    for recipient in field::list(answer, "recipients") {
+        let wake = field::word(recipient, "wake");
+        let style = match wake {
+            "issued" | "waiting" => Style::Good,
+            "held" => Style::Warning,
+            _ => Style::Dim,
+        };
+        table.row(vec![
+            Cell::text(field::word(recipient, "part")).styled(Style::Bold),
+            Cell::text(wake).styled(style),
+            Cell::text(field::word(recipient, "reason")),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,120 @@
+//! What a person sees of waking: a part's open wake, what holds it, how its last wake ended, and the ledger's newest rows (wake.md 9).
+
+use rusqlite::Connection;
+use rusqlite::OptionalExtension;
+
+use crate::store::Outcome;
+use crate::store::PartSeq;
+use crate::store::ProjectSeq;
+use crate::store::Time;
+
+/// A wake that is not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// `waiting`, `leased`, `presented` or `unconfirmed`.
+    pub state: String,
+    /// When it was issued.
+    pub issued_at: Time,
+    /// When its line was first known to be submitted.
+    pub presented_at: Option<Time>,
+    /// What holds it up in the pane, and since when.
+    pub hold: Option<(String, Time)>,
+}
+
+/// The part's open wake.
+///
+/// # Errors
+/// A fault of the store.
+pub fn open(connection: &Connection, part: PartSeq) -> Outcome<Option<Open>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT state, issued_at, presented_at, hold_reason, hold_since FROM wake
+          WHERE part = ?1 AND ended_at IS NULL",
+    )?;
+    let found = statement
+        .query_row([part], |row| {
+            let reason: Option<String> = row.get(3)?;
+            let since: Option<Time> = row.get(4)?;
+            Ok(Open {
+                state: row.get(0)?,
+                issued_at: row.get(1)?,
+                presented_at: row.get(2)?,
+                hold: reason.zip(since),
+            })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// Why a wake of the part is due and not issued, and since when: the holds that last.
+///
+/// # Errors
+/// A fault of the store.
+pub fn holds(connection: &Connection, part: PartSeq) -> Outcome<Vec<(String, Time)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT reason, since FROM hold WHERE part = ?1 AND ended_at IS NULL ORDER BY since",
+    )?;
+    let rows = statement.query_map([part], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Since when the part is known not to answer: its newest wake ended so.
+///
+/// # Errors
+/// A fault of the store.
+pub fn unanswered(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
+    let mut statement = connection
+        .prepare_cached("SELECT outcome, ended_at FROM wake WHERE part = ?1 ORDER BY seq DESC LIMIT 1")?;
+    let last: Option<(Option<String>, Option<Time>)> = statement
+        .query_row([part], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(last.and_then(|(outcome, ended)| ended.filter(|_| outcome.as_deref() == Some("unanswered"))))
+}
+
+/// One wake of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Outside id.
+    pub id: String,
+    /// The part it woke.
+    pub part: String,
+    /// `normal`, `urgent` or `human`.
+    pub lane: String,
+    /// As in the tables.
+    pub state: String,
+    /// Lines typed.
+    pub nudges: u32,
+    /// When it was issued: the commit that stored its cause.
+    pub stored_at: Time,
+    /// When its line was first known to be submitted.
+    pub presented_at: Option<Time>,
+    /// When the agent came for its mail.
+    pub consumed_at: Option<Time>,
+    /// `consumed`, `cleared`, `unanswered` or `canceled`.
+    pub outcome: Option<String>,
+}
+
+/// The project's newest wakes, newest first.
+///
+/// # Errors
+/// A fault of the store.
+pub fn ledger(connection: &Connection, project: ProjectSeq, limit: u32) -> Outcome<Vec<Row>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT w.id, p.slug, w.lane, w.state, w.nudges, w.issued_at, w.presented_at, w.consumed_at, w.outcome
+           FROM part AS p JOIN wake AS w ON w.part = p.seq
+          WHERE p.project = ?1 ORDER BY w.seq DESC LIMIT ?2",
+    )?;
+    let rows = statement.query_map((project, limit), |row| {
+        Ok(Row {
+            id: row.get(0)?,
+            part: row.get(1)?,
+            lane: row.get(2)?,
+            state: row.get(3)?,
+            nudges: row.get(4)?,
+            stored_at: row.get(5)?,
+            presented_at: row.get(6)?,
+            consumed_at: row.get(7)?,
+            outcome: row.get(8)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
