@@ -11,7 +11,7 @@ pub fn near<'a>(name: &str, names: &[&'a str]) -> Vec<&'a str> {
         .iter()
         .filter(|known| **known != name)
         .map(|known| (distance(&typed, known), *known))
-        .filter(|(distance, known)| *distance <= 2 || same_start(&typed, known))
+        .filter(|(distance, known)| is_near(*distance, &typed, known) || same_start(&typed, known))
         .collect();
     ranked.sort_unstable();
     ranked
@@ -19,6 +19,11 @@ pub fn near<'a>(name: &str, names: &[&'a str]) -> Vec<&'a str> {
         .take(MOST)
         .map(|(_, known)| known)
         .collect()
+}
+
+/// Two changes turn any name of two letters into any other, so a distance counts only where a letter was left as it was.
+fn is_near(distance: usize, typed: &[char], known: &str) -> bool {
+    distance <= 2 && distance < typed.len().min(known.chars().count())
 }
 
 fn same_start(typed: &[char], known: &str) -> bool {

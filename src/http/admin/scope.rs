@@ -242,8 +242,8 @@ mod tests {
                 part::add(tx, shop.seq, "web", kim.seq, Time(1))?;
                 for id in ["0190a7c2-0000-7000-8000-0000003f9a2c", "0190a7c2-0000-7000-8000-1111113f9a2c"] {
                     tx.execute(
-                        "INSERT INTO thread (id, project, subject, folded, status, created_at, message_at)
-                         VALUES (?1, ?2, 's', 's', 'open', 1, 1)",
+                        "INSERT INTO thread (id, project, subject, folded, status, created_at, message_at, stirred_at)
+                         VALUES (?1, ?2, 's', 's', 'open', 1, 1, 1)",
                         (id, shop.seq),
                     )?;
                 }
