@@ -75,7 +75,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::call`].
-    pub async fn get(&self, path: &str, query: &[(&'static str, String)]) -> Result<Value, Failure> {
+    pub async fn get(
+        &self,
+        path: &str,
+        query: &[(&'static str, String)],
+    ) -> Result<Value, Failure> {
         self.call(Method::GET, path, query, None).await
     }
 
@@ -107,7 +111,10 @@ impl Client {
         }
         let response = request.send().await.map_err(|error| self.silent(&error))?;
         let status = response.status();
-        let bytes = response.bytes().await.map_err(|error| self.silent(&error))?;
+        let bytes = response
+            .bytes()
+            .await
+            .map_err(|error| self.silent(&error))?;
         if status == http::StatusCode::NO_CONTENT {
             return Ok(Value::Null);
         }
@@ -144,7 +151,8 @@ impl Client {
             ),
             Err(why) => format!("no admin token: {}", text::line(why)),
         };
-        Failure::new(Exit::Refused, "token_unknown", message).fix("--db FILE names the relay's database")
+        Failure::new(Exit::Refused, "token_unknown", message)
+            .fix("--db FILE names the relay's database")
     }
 }
 

@@ -22,7 +22,13 @@ pub struct Globals {
     #[arg(long, global = true)]
     pub json: bool,
     /// When to colour
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub color: Colour,
     /// The relay's address
     #[arg(long, global = true, value_name = "URL")]
@@ -59,8 +65,7 @@ impl Context {
     /// # Errors
     /// Exit 2 for a settings file that cannot be used.
     pub fn new(env: Env, globals: Globals, screen: Screen) -> Result<Self, Failure> {
-        let settings =
-            Settings::load(&env).map_err(|error| Failure::usage(error.to_string()))?;
+        let settings = Settings::load(&env).map_err(|error| Failure::usage(error.to_string()))?;
         for warning in &settings.warnings {
             screen.note(format!("warning: {warning}"));
         }
@@ -76,7 +81,8 @@ impl Context {
     /// The relay's URL.
     #[must_use]
     pub fn server(&self) -> String {
-        self.settings.server(self.globals.server.as_deref(), &self.env)
+        self.settings
+            .server(self.globals.server.as_deref(), &self.env)
     }
 
     /// The database file.
@@ -88,7 +94,8 @@ impl Context {
     /// The project that was named, by flag, variable or file.
     #[must_use]
     pub fn project(&self) -> Option<String> {
-        self.settings.project(self.globals.project.as_deref(), &self.env)
+        self.settings
+            .project(self.globals.project.as_deref(), &self.env)
     }
 
     /// How long a call may take.

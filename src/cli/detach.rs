@@ -96,7 +96,11 @@ pub async fn relay(context: &Context, listen: &[String]) -> Result<Started, Fail
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
-            return Err(not_started(&log, before, &format!("it ended with {status}")));
+            return Err(not_started(
+                &log,
+                before,
+                &format!("it ended with {status}"),
+            ));
         }
         if let Some(address) = healthy(&db, child.id()).await {
             return Ok(Started {
@@ -147,7 +151,10 @@ fn not_started(log: &Path, before: u64, why: &str) -> Failure {
     } else {
         format!("\n{words}")
     };
-    Failure::fault(format!("the relay did not start: {why}; {}{said}", log.display()))
+    Failure::fault(format!(
+        "the relay did not start: {why}; {}{said}",
+        log.display()
+    ))
 }
 
 /// The last lines a log got after it was `before` bytes long.

@@ -60,7 +60,12 @@ use crate::identity::near;
 
 /// Mail between coding agents in tmux panes, with an honest record of every wake
 #[derive(Debug, Parser)]
-#[command(name = "relayroom", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "relayroom",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

@@ -84,7 +84,9 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     let (part, change) = match arguments.act {
         Act::List { all } => return list(context, &client, all).await,
         Act::Add { part, place } => return add(context, &client, &part, &place).await,
-        Act::Main { part: Some(part), .. } => (part, json!({"main": true})),
+        Act::Main {
+            part: Some(part), ..
+        } => (part, json!({"main": true})),
         Act::Main { part: None, .. } => return no_main(context, &client).await,
         Act::Nick { part, nickname } => (part, json!({ "nickname": nickname })),
         Act::Colour { part, colour } => (part, json!({ "colour": colour })),
@@ -176,9 +178,15 @@ async fn no_main(context: &Context, client: &Client) -> Result<(), Failure> {
 }
 
 fn print(context: &Context, parts: &[Value], empty: &str) -> Result<(), Failure> {
-    let mut table = Table::new(&["part", "main", "state", "nickname", "colour", "age", "owner"]);
+    let mut table = Table::new(&[
+        "part", "main", "state", "nickname", "colour", "age", "owner",
+    ]);
     for part in parts {
-        let main = if field::flag(part, "isMain") { "main" } else { "" };
+        let main = if field::flag(part, "isMain") {
+            "main"
+        } else {
+            ""
+        };
         table.row(vec![
             Cell::text(field::word(part, "part")).styled(Style::Bold),
             Cell::text(main),

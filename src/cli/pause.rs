@@ -30,14 +30,21 @@ pub async fn run(context: &Context, arguments: &Arguments, paused: bool) -> Resu
         None => {
             let answer = client.get("parts", &project).await?;
             let parts = field::list(&answer, "parts").iter();
-            parts.map(|part| field::word(part, "part").to_owned()).collect()
+            parts
+                .map(|part| field::word(part, "part").to_owned())
+                .collect()
         }
     };
     let mut changed = Vec::new();
     for name in names {
         let path = format!("parts/{name}");
         let part = client
-            .call(Method::PATCH, &path, &project, Some(&json!({ "paused": paused })))
+            .call(
+                Method::PATCH,
+                &path,
+                &project,
+                Some(&json!({ "paused": paused })),
+            )
             .await?;
         changed.push(part);
     }

@@ -88,12 +88,14 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
             context.screen.line(field::word(&project, "code"))
         }
         Act::RotateCode { yes } => rotate_code(context, &client, yes).await,
-        Act::Archive => {
-            print(context, &change_one(context, &client, &json!({"archived": true})).await?)
-        }
-        Act::Unarchive => {
-            print(context, &change_one(context, &client, &json!({"archived": false})).await?)
-        }
+        Act::Archive => print(
+            context,
+            &change_one(context, &client, &json!({"archived": true})).await?,
+        ),
+        Act::Unarchive => print(
+            context,
+            &change_one(context, &client, &json!({"archived": false})).await?,
+        ),
     }
 }
 
@@ -168,7 +170,11 @@ fn print(context: &Context, project: &Value) -> Result<(), Failure> {
         Some(cap) => cap.to_string(),
         None => "default (at most 8)".to_owned(),
     };
-    let on = if field::flag(project, "distillOnClose") { "on" } else { "off" };
+    let on = if field::flag(project, "distillOnClose") {
+        "on"
+    } else {
+        "off"
+    };
     let mut lines = vec![
         ("project", field::word(project, "slug").to_owned()),
         ("name", text::line(field::word(project, "name"))),
@@ -189,7 +195,10 @@ fn print(context: &Context, project: &Value) -> Result<(), Failure> {
 
 /// A change of one setting.
 fn setting(key: &str, value: &str) -> Result<Value, Failure> {
-    let Some(known) = SETTINGS.into_iter().find(|known| known.eq_ignore_ascii_case(key)) else {
+    let Some(known) = SETTINGS
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(key))
+    else {
         let near = near(key, &SETTINGS)
             .first()
             .map(|near| format!("; did you mean {near}?"))

@@ -125,7 +125,10 @@ impl Screen {
         if table.is_empty() && self.terminal {
             return self.line(self.paint(Style::Dim, empty));
         }
-        table.lines(self).iter().try_for_each(|line| self.line(line))
+        table
+            .lines(self)
+            .iter()
+            .try_for_each(|line| self.line(line))
     }
 
     /// The result as one JSON object: `{"v":1, …}`.

@@ -74,7 +74,9 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
             sent["reply"] = reply;
             context.screen.object(sent)
         }
-        Some(reply) => context.screen.line(text::block(field::word(&reply, "body"))),
+        Some(reply) => context
+            .screen
+            .line(text::block(field::word(&reply, "body"))),
         None => Err(Failure::new(
             Exit::WaitOver,
             "wait_over",

@@ -39,7 +39,10 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
             .object(json!({"thread": thread, "messages": messages}));
     }
     let page = render(context, &thread, &messages, arguments.receipts);
-    let rows = page.iter().map(|block| block.lines().count()).sum::<usize>();
+    let rows = page
+        .iter()
+        .map(|block| block.lines().count())
+        .sum::<usize>();
     if context.screen.terminal && rows > context.screen.height {
         return paged(context, &page.join("\n"));
     }
@@ -59,7 +62,11 @@ async fn whole(client: &Client, id: &str) -> Result<(Value, Vec<Value>), Failure
         for message in more {
             match messages.last_mut() {
                 Some(last) if last["id"] == message["id"] => {
-                    let body = format!("{}{}", field::word(last, "body"), field::word(&message, "body"));
+                    let body = format!(
+                        "{}{}",
+                        field::word(last, "body"),
+                        field::word(&message, "body")
+                    );
                     *last = message;
                     last["body"] = body.into();
                 }
@@ -96,8 +103,16 @@ fn render(context: &Context, thread: &Value, messages: &[Value], receipts: bool)
             Some(at) => at.rfc3339(),
             None => String::new(),
         };
-        let urgent = if field::flag(message, "urgent") { ", urgent" } else { "" };
-        let fyi = if field::flag(message, "fyi") { ", fyi" } else { "" };
+        let urgent = if field::flag(message, "urgent") {
+            ", urgent"
+        } else {
+            ""
+        };
+        let fyi = if field::flag(message, "fyi") {
+            ", fyi"
+        } else {
+            ""
+        };
         blocks.push(String::new());
         blocks.push(format!(
             "{} {}",

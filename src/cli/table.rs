@@ -115,7 +115,11 @@ impl Table {
         if self.rows.is_empty() {
             return Vec::new();
         }
-        let mut widths: Vec<usize> = self.headings.iter().map(|heading| heading.width()).collect();
+        let mut widths: Vec<usize> = self
+            .headings
+            .iter()
+            .map(|heading| heading.width())
+            .collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.wide.width());
@@ -145,7 +149,11 @@ fn one_line(screen: &Screen, row: &[Cell], widths: &[usize]) -> String {
         } else {
             cell.wide.clone()
         };
-        let pad = if last { 0 } else { width - cell.wide.width() + 2 };
+        let pad = if last {
+            0
+        } else {
+            width - cell.wide.width() + 2
+        };
         line.push_str(&screen.paint(cell.style, &shown));
         line.push_str(&" ".repeat(pad));
         used += width + 2;

@@ -84,7 +84,16 @@ async fn list(context: &Context, client: &Client) -> Result<(), Failure> {
         return context.screen.object(answer);
     }
     let now = context.now();
-    let mut table = Table::new(&["token", "ends", "kind", "for", "age", "last used", "by", "label"]);
+    let mut table = Table::new(&[
+        "token",
+        "ends",
+        "kind",
+        "for",
+        "age",
+        "last used",
+        "by",
+        "label",
+    ]);
     for token in field::list(&answer, "tokens") {
         let bound = match field::word(token, "part") {
             "" => field::word(token, "machine").to_owned(),
@@ -166,7 +175,16 @@ mod tests {
     fn spans_have_a_unit_and_an_end() {
         assert_eq!(span("90m"), Ok(Duration::from_secs(5_400)));
         assert_eq!(span("30d"), Ok(Duration::from_secs(2_592_000)));
-        for bad in ["", "30", "d", "-1d", "0d", "5000d", "99999999999999999999d", "3é"] {
+        for bad in [
+            "",
+            "30",
+            "d",
+            "-1d",
+            "0d",
+            "5000d",
+            "99999999999999999999d",
+            "3é",
+        ] {
             assert!(span(bad).is_err(), "{bad}");
         }
     }

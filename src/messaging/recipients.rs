@@ -5,8 +5,8 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::author::Author;
-use crate::identity::near;
 use crate::identity::Part;
+use crate::identity::near;
 use crate::identity::part;
 use crate::identity::project;
 use crate::identity::slug;

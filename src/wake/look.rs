@@ -62,12 +62,17 @@ pub fn holds(connection: &Connection, part: PartSeq) -> Outcome<Vec<(String, Tim
 /// # Errors
 /// A fault of the store.
 pub fn unanswered(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
-    let mut statement = connection
-        .prepare_cached("SELECT outcome, ended_at FROM wake WHERE part = ?1 ORDER BY seq DESC LIMIT 1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT outcome, ended_at FROM wake WHERE part = ?1 ORDER BY seq DESC LIMIT 1",
+    )?;
     let last: Option<(Option<String>, Option<Time>)> = statement
         .query_row([part], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    Ok(last.and_then(|(outcome, ended)| ended.filter(|_| outcome.as_deref() == Some("unanswered"))))
+    Ok(
+        last.and_then(|(outcome, ended)| {
+            ended.filter(|_| outcome.as_deref() == Some("unanswered"))
+        }),
+    )
 }
 
 /// One wake of the ledger.

@@ -33,7 +33,10 @@ pub fn router() -> Router<Arc<App>> {
         .route("/status", get(status::status))
         .route("/attention", get(attention::list))
         .route("/projects", get(projects::list).post(projects::create))
-        .route("/projects/{id}", get(projects::show).patch(projects::change))
+        .route(
+            "/projects/{id}",
+            get(projects::show).patch(projects::change),
+        )
         .route("/projects/{id}/rotate-code", post(projects::rotate_code))
         .route("/parts", get(parts::list).post(parts::add))
         .route("/parts/{id}", patch(parts::change))

@@ -56,7 +56,10 @@ pub(super) fn project(connection: &Connection, name: Option<&str>) -> Outcome<Pr
                 let names: Vec<&str> = several.iter().map(|one| one.slug.as_str()).collect();
                 Err(Refusal::new(
                     "invalid_argument",
-                    format!("which project? name one with --project: {}", names.join(", ")),
+                    format!(
+                        "which project? name one with --project: {}",
+                        names.join(", ")
+                    ),
                 )
                 .into())
             }
@@ -145,7 +148,9 @@ impl Kind {
             Self::Token => {
                 "SELECT id FROM token WHERE substr(id, -length(?1)) = ?1 AND revoked_at IS NULL LIMIT 10"
             }
-            Self::Knowledge => "SELECT id FROM knowledge WHERE substr(id, -length(?1)) = ?1 LIMIT 10",
+            Self::Knowledge => {
+                "SELECT id FROM knowledge WHERE substr(id, -length(?1)) = ?1 LIMIT 10"
+            }
         }
     }
 }
@@ -280,7 +285,10 @@ mod tests {
                 let kim = crate::identity::people::first_owner(tx)?;
                 project::create(tx, kim.seq, "blog", Time(1))?;
                 let refusal = refused(project(tx, None));
-                assert_eq!(refusal.message, "which project? name one with --project: blog, shop");
+                assert_eq!(
+                    refusal.message,
+                    "which project? name one with --project: blog, shop"
+                );
                 Ok(())
             })
             .unwrap();
@@ -307,7 +315,10 @@ mod tests {
         store
             .read_blocking(|connection| {
                 let id = |typed: &str| thread(connection, typed);
-                assert_eq!(id("0000003F9A2C")?.1, "0190a7c2-0000-7000-8000-0000003f9a2c");
+                assert_eq!(
+                    id("0000003F9A2C")?.1,
+                    "0190a7c2-0000-7000-8000-0000003f9a2c"
+                );
                 let refusal = refused(id("3f9a2c"));
                 assert_eq!(refusal.code, "ambiguous");
                 assert!(refusal.message.contains("8000-0000003f9a2c"), "{refusal:?}");
