@@ -9,7 +9,6 @@ use crate::pager::rules::CursorRule;
 use crate::pager::rules::Pattern;
 use crate::pager::rules::Placeholder;
 use crate::pager::screen::Cell;
-use crate::pager::screen::Colour;
 use crate::pager::screen::Row;
 use crate::pager::screen::Screen;
 
@@ -175,7 +174,7 @@ impl Cells {
 }
 
 fn is_placeholder(rule: &Placeholder, cell: &Cell) -> bool {
-    let grey = matches!(cell.style.fg, Colour::Index(fg) if rule.fg.contains(&fg));
+    let grey = rule.fg.contains(&cell.style.fg);
     !cell.style.reverse && ((rule.dim && cell.style.dim) || grey)
 }
 

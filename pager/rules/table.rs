@@ -6,6 +6,7 @@ use super::FolderPattern;
 use super::Pattern;
 use super::Version;
 use super::Versions;
+use crate::pager::screen::Colour;
 
 /// One CLI's table.
 #[derive(Debug, Clone, Deserialize)]
@@ -116,9 +117,9 @@ pub struct Placeholder {
     /// Dim cells.
     #[serde(default)]
     pub dim: bool,
-    /// Cells in one of these palette colours.
+    /// Cells in one of these colours.
     #[serde(default)]
-    pub fg: Vec<u8>,
+    pub fg: Vec<Colour>,
     /// Whether an empty composer always shows one, so that blanks without it are a draft.
     #[serde(default)]
     pub always: bool,

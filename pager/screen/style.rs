@@ -2,8 +2,11 @@
 
 use std::str::Chars;
 
-/// A cell's colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+use serde::Deserialize;
+
+/// A cell's colour. Rule tables write `248` or `#afafaf`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Colour {
     /// The terminal's own.
     #[default]
@@ -12,6 +15,25 @@ pub enum Colour {
     Index(u8),
     /// Red, green, blue.
     Rgb(u8, u8, u8),
+}
+
+impl TryFrom<String> for Colour {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let rgb = |hex: &str| {
+            let value = u32::from_str_radix(hex, 16)
+                .ok()
+                .filter(|_| hex.len() == 6 && !hex.starts_with('+'))?;
+            let [_, r, g, b] = value.to_be_bytes();
+            Some(Self::Rgb(r, g, b))
+        };
+        match text.strip_prefix('#') {
+            Some(hex) => rgb(hex),
+            None => text.parse().ok().map(Self::Index),
+        }
+        .ok_or_else(|| format!("`{text}` is neither a palette number nor `#rrggbb`"))
+    }
 }
 
 /// How a cell is drawn.
@@ -129,6 +151,16 @@ mod tests {
         let capture = format!("\x1b[{sequence}mx");
         let screen = Screen::parse(capture.as_bytes(), 10, 1).unwrap();
         screen.rows()[0].cells()[0].style
+    }
+
+    #[test]
+    fn a_table_names_colours_by_number_or_in_hex() {
+        let colour = |text: &str| Colour::try_from(text.to_string()).ok();
+        assert_eq!(colour("248"), Some(Colour::Index(248)));
+        assert_eq!(colour("#afAF09"), Some(Colour::Rgb(0xaf, 0xaf, 9)));
+        for bad in ["256", "#12345", "#1234567", "#+12345", "grey", ""] {
+            assert_eq!(colour(bad), None, "{bad}");
+        }
     }
 
     #[test]
