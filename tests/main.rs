@@ -6,5 +6,6 @@
 )]
 
 mod access;
+mod killed;
 mod store;
 mod support;

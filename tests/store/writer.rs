@@ -95,7 +95,7 @@ fn case_s01_many_writers_and_readers_never_see_a_busy_file() {
             let store = fresh.store.clone();
             scope.spawn(move || {
                 for _ in 0..20 {
-                    if store.read_blocking(|c| people::list(c)).is_err() {
+                    if store.read_blocking(people::list).is_err() {
                         failed.fetch_add(1, Ordering::Relaxed);
                     }
                 }

@@ -98,6 +98,10 @@ impl Call {
         }
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Sets a header in the place of any of that name.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self = self.without(name);
