@@ -9,3 +9,4 @@ mod access;
 mod killed;
 mod store;
 mod support;
+mod tools;

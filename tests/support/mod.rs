@@ -3,3 +3,4 @@
 pub mod http;
 pub mod process;
 pub mod server;
+pub mod world;
