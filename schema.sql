@@ -172,7 +172,7 @@ CREATE TABLE message (
   UNIQUE (thread, ordinal)
 ) STRICT;
 CREATE INDEX message_by_sender ON message (sender, at) WHERE sender IS NOT NULL;
-CREATE INDEX message_by_author ON message (author, at) WHERE sender IS NOT NULL;
+CREATE INDEX message_by_author ON message (author, at, sender) WHERE sender IS NOT NULL;
 
 -- One row per message and recipient; `part` NULL is the person's lane. `live` follows the thread's status, so that inboxes and
 -- wakes read one partial index.

@@ -28,6 +28,8 @@ pub mod list;
 mod marks;
 mod participants;
 pub mod person;
+#[cfg(test)]
+mod plans;
 mod post;
 mod preview;
 mod receipts;

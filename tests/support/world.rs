@@ -42,7 +42,7 @@ pub struct World {
     /// The project `shop`.
     pub shop: ProjectSeq,
     now: Cell<Time>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl World {
@@ -66,7 +66,7 @@ impl World {
             kim,
             shop,
             now: Cell::new(START),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -93,6 +93,12 @@ impl World {
     /// Sets the clock, back too.
     pub fn set_now(&self, now: Time) {
         self.now.set(now);
+    }
+
+    /// Closes the file and keeps its folder, for opening it again.
+    pub fn close_file(self) -> tempfile::TempDir {
+        drop(self.store);
+        self.folder
     }
 
     /// One call that writes, at the world's time.

@@ -352,10 +352,13 @@ fn tools_041_outcomes_say_what_happens_next() {
         json(&world.sent("api", &["web"], "2", "x"))["recipients"][0]["wake"],
         "waiting"
     );
-    let until = world.now().0 + 7_200_000;
-    world.execute(&format!(
-        "UPDATE part SET limited_until = {until} WHERE slug = 'db'"
-    ));
+    let db = world.part("db");
+    world
+        .write(move |tx, now| {
+            let reset = now + std::time::Duration::from_secs(7200);
+            relayroom::activity::park::set(tx, db, Some(reset), now)
+        })
+        .unwrap();
     assert_eq!(
         json(&world.sent("api", &["db"], "3", "x"))["recipients"],
         json!([{"part": "db", "wake": "held", "reason": "limited"}])
