@@ -336,10 +336,7 @@ fn tools_063_case_a07_ack_is_clear_repeatable_and_one_s_own() {
     let late = world.sent("api", &["web"], "2", "x");
     world.execute("UPDATE recipient SET read_at = NULL");
     world.close("api", &late.thread_id).unwrap();
-    assert_eq!(
-        world.ack("web", &late.message_id).unwrap().already_read,
-        true
-    );
+    assert!(world.ack("web", &late.message_id).unwrap().already_read);
 }
 
 #[test]

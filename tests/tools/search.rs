@@ -219,7 +219,7 @@ fn search_agrees_with_reading_everything() {
     let text = |mut n: u64| {
         let mut text = String::new();
         for word in words {
-            if n % 2 == 0 {
+            if n.is_multiple_of(2) {
                 text.push_str(word);
                 text.push(' ');
             }
@@ -231,7 +231,7 @@ fn search_agrees_with_reading_everything() {
     for n in 0..64_u64 {
         world.seconds(9);
         let (subject, body) = (format!("{n} {}", text(n * 7)), text(n * 13 + 5));
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             let one = world.caller_in(other, "one");
             let args = mail(&["two"], &subject, &body);
             world
