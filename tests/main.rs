@@ -7,6 +7,7 @@
 
 mod access;
 mod killed;
+mod mcp;
 mod store;
 mod support;
 mod tools;

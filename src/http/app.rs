@@ -9,6 +9,7 @@ use super::refusals::Refusals;
 use super::settings::Settings;
 use crate::activity::Heard;
 use crate::identity;
+use crate::messaging::EmptyPolls;
 use crate::store::Clock;
 use crate::store::Outcome;
 use crate::store::Store;
@@ -25,6 +26,8 @@ pub struct App {
     pub settings: Arc<Settings>,
     /// When each part was last heard.
     pub heard: Arc<Heard>,
+    /// Who keeps asking for an empty inbox.
+    pub empty_polls: EmptyPolls,
     /// Where the relay listens.
     pub addresses: Vec<SocketAddr>,
     /// Requests turned away lately, for `GET /api/admin/status`.
@@ -54,6 +57,7 @@ impl App {
             instance: store.read(identity::instance).await?,
             settings,
             heard: Arc::default(),
+            empty_polls: EmptyPolls::default(),
             addresses,
             refusals,
             stop,

@@ -49,7 +49,8 @@ impl FromRequestParts<Arc<App>> for Admin {
 }
 
 /// The `Authorization` header as sent.
-pub(super) fn authorization(parts: &Parts) -> Option<Vec<u8>> {
+#[must_use]
+pub fn authorization(parts: &Parts) -> Option<Vec<u8>> {
     parts
         .headers
         .get(http::header::AUTHORIZATION)

@@ -14,10 +14,12 @@ use super::admin;
 use super::app::App;
 use super::failure::Failure;
 use super::trace::Trace;
+use crate::mcp;
 
 /// The routes of access.md 6.
 pub(super) fn router(app: Arc<App>) -> Router {
     Router::new()
+        .merge(mcp::router())
         .merge(admin::router())
         .route_layer(middleware::from_fn(note_route))
         .fallback(unknown)
