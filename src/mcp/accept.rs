@@ -52,7 +52,12 @@ fn weighted(range: &str) -> (String, bool) {
     let refused = parts
         .filter_map(|parameter| parameter.split_once('='))
         .filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
-        .any(|(_, weight)| weight.trim().parse::<f64>().is_ok_and(|weight| weight <= 0.0));
+        .any(|(_, weight)| {
+            weight
+                .trim()
+                .parse::<f64>()
+                .is_ok_and(|weight| weight <= 0.0)
+        });
     (essence, !refused)
 }
 
@@ -68,15 +73,30 @@ mod tests {
             (None, Some(Form::Json)),
             (Some(""), Some(Form::Json)),
             (Some("application/json"), Some(Form::Json)),
-            (Some("application/json, text/event-stream"), Some(Form::Json)),
-            (Some("text/event-stream, application/json;q=0.9"), Some(Form::Json)),
-            (Some("text/event-stream;q=1, application/JSON ; q=0.001"), Some(Form::Json)),
+            (
+                Some("application/json, text/event-stream"),
+                Some(Form::Json),
+            ),
+            (
+                Some("text/event-stream, application/json;q=0.9"),
+                Some(Form::Json),
+            ),
+            (
+                Some("text/event-stream;q=1, application/JSON ; q=0.001"),
+                Some(Form::Json),
+            ),
             (Some("*/*"), Some(Form::Json)),
             (Some("application/*"), Some(Form::Json)),
             (Some("application/json;q=abc"), Some(Form::Json)),
             (Some("text/event-stream"), Some(Form::EventStream)),
-            (Some("text/event-stream, application/json;q=0"), Some(Form::EventStream)),
-            (Some("*/*;q=0.1, application/json;q=0.0"), Some(Form::EventStream)),
+            (
+                Some("text/event-stream, application/json;q=0"),
+                Some(Form::EventStream),
+            ),
+            (
+                Some("*/*;q=0.1, application/json;q=0.0"),
+                Some(Form::EventStream),
+            ),
             (Some("text/html"), None),
             (Some("application/json;q=0"), None),
             (Some("*/*;q=0"), None),

@@ -45,7 +45,11 @@ pub(super) struct Answer {
 impl Answer {
     /// A result.
     pub(super) fn result(id: &Value, result: &Value) -> Self {
-        Self::ok(json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_bytes())
+        Self::ok(
+            json!({"jsonrpc": "2.0", "id": id, "result": result})
+                .to_string()
+                .into_bytes(),
+        )
     }
 
     /// An object that is complete already.

@@ -107,8 +107,11 @@ impl Args {
 
     /// A list of texts; plain text is its one element, or several where commas part them.
     pub(super) fn list(&mut self, name: &str, commas: bool) -> Read<Option<Vec<String>>> {
-        let no_list =
-            || invalid(&format!("{name} is no list of texts; give an array of strings"));
+        let no_list = || {
+            invalid(&format!(
+                "{name} is no list of texts; give an array of strings"
+            ))
+        };
         let elements = match self.take(name) {
             None => return Ok(None),
             Some(Value::Array(elements)) => elements,
@@ -227,7 +230,14 @@ mod tests {
         for empty in [Value::Null, json!({}), json!("{}"), json!(" {} ")] {
             assert!(read("whoami", empty).members.is_empty());
         }
-        for bad in [json!([1]), json!("[]"), json!("x"), json!(1), json!(true), json!("")] {
+        for bad in [
+            json!([1]),
+            json!("[]"),
+            json!("x"),
+            json!(1),
+            json!(true),
+            json!(""),
+        ] {
             let refusal = Args::read(schema::find("whoami").unwrap(), &bad).unwrap_err();
             assert_eq!(refusal.code, "invalid_argument", "{bad}");
         }
@@ -240,8 +250,18 @@ mod tests {
             let mut args = read("inbox", json!({"limit": good}));
             assert_eq!(args.integer(inbox, "limit"), Ok(Some(5)), "{good}");
         }
-        for bad in [json!(51), json!(0), json!(1.5), json!("x"), json!(true), json!(1e30), json!([5])] {
-            let refusal = read("inbox", json!({"limit": bad})).integer(inbox, "limit").unwrap_err();
+        for bad in [
+            json!(51),
+            json!(0),
+            json!(1.5),
+            json!("x"),
+            json!(true),
+            json!(1e30),
+            json!([5]),
+        ] {
+            let refusal = read("inbox", json!({"limit": bad}))
+                .integer(inbox, "limit")
+                .unwrap_err();
             assert!(refusal.message.contains("1–50"), "{}", refusal.message);
         }
         for (flag, expected) in [
@@ -260,7 +280,12 @@ mod tests {
     #[test]
     fn tools_025_lists_come_in_many_shapes() {
         let two = Some(vec!["web".to_owned(), "db".to_owned()]);
-        for shape in [json!(["web", "db"]), json!("[\"web\",\"db\"]"), json!("web, db"), json!("web,db,")] {
+        for shape in [
+            json!(["web", "db"]),
+            json!("[\"web\",\"db\"]"),
+            json!("web, db"),
+            json!("web,db,"),
+        ] {
             let mut args = read("send", json!({"to": shape}));
             assert_eq!(args.list("to", true), Ok(two.clone()), "{shape}");
         }
@@ -268,7 +293,10 @@ mod tests {
         assert_eq!(args.list("tags", false), Ok(Some(vec!["a, b".to_owned()])));
         assert_eq!(args.list("to", true), Ok(Some(vec!["7".to_owned()])));
         for bad in [json!([["web"]]), json!([null]), json!({"a": 1})] {
-            assert!(read("send", json!({"to": bad})).list("to", true).is_err(), "{bad}");
+            assert!(
+                read("send", json!({"to": bad})).list("to", true).is_err(),
+                "{bad}"
+            );
         }
     }
 
@@ -291,7 +319,9 @@ mod tests {
     fn tools_027_unknown_names_are_kept_for_the_answer() {
         let args = read("send", json!({"urgnet": true, "to": [], "foo": null}));
         assert_eq!(args.ignored, ["urgnet"]);
-        let many: Map<String, Value> = (0..50).map(|n| (format!("{n}").repeat(60), json!(1))).collect();
+        let many: Map<String, Value> = (0..50)
+            .map(|n| (format!("{n}").repeat(60), json!(1)))
+            .collect();
         let args = read("send", Value::Object(many));
         assert_eq!(args.ignored.len(), IGNORED_NAMES);
         assert!(args.ignored.iter().all(|name| name.len() <= IGNORED_CHARS));
@@ -299,11 +329,18 @@ mod tests {
 
     #[test]
     fn objects_may_come_as_text_with_half_a_surrogate_in_it() {
-        let mut args = read("close", json!({"lesson": "{\"title\":\"a\\ud83d\",\"kind\":null}"}));
+        let mut args = read(
+            "close",
+            json!({"lesson": "{\"title\":\"a\\ud83d\",\"kind\":null}"}),
+        );
         let mut lesson = args.inner("lesson", "lesson.").unwrap().unwrap();
         assert_eq!(lesson.text("title"), Ok(Some("a\u{fffd}".to_owned())));
         assert_eq!(lesson.text("kind"), Ok(None));
         let refusal = lesson.required("body").unwrap_err();
-        assert!(refusal.message.contains("lesson.body"), "{}", refusal.message);
+        assert!(
+            refusal.message.contains("lesson.body"),
+            "{}",
+            refusal.message
+        );
     }
 }

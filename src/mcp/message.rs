@@ -276,13 +276,21 @@ mod tests {
             "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"m\"}",
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":[1]}",
         ] {
-            assert_eq!(read(text.as_bytes()), Some(Body::One(Message::Invalid)), "{text}");
+            assert_eq!(
+                read(text.as_bytes()),
+                Some(Body::One(Message::Invalid)),
+                "{text}"
+            );
         }
         for text in [
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
         ] {
-            assert_eq!(read(text.as_bytes()), Some(Body::One(Message::Silent)), "{text}");
+            assert_eq!(
+                read(text.as_bytes()),
+                Some(Body::One(Message::Silent)),
+                "{text}"
+            );
         }
     }
 
@@ -296,7 +304,11 @@ mod tests {
             around("{\"name\":\"a\",\"name\":\"b\"}"),
             around("{\"arguments\":{\"to\":\"a\",\"to\":\"b\"}}"),
         ] {
-            assert_eq!(read(text.as_bytes()), Some(Body::One(Message::Invalid)), "{text}");
+            assert_eq!(
+                read(text.as_bytes()),
+                Some(Body::One(Message::Invalid)),
+                "{text}"
+            );
         }
         let inside = around("{\"arguments\":{\"detail\":{\"a\":1,\"a\":2}}}");
         let expected = json!({"arguments": {"detail": {"a": 2}}});

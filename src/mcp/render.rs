@@ -102,7 +102,10 @@ mod tests {
     #[test]
     fn tools_027_ignored_names_stand_in_the_object_or_in_the_note() {
         let ignored = || vec!["urgnet".to_owned()];
-        assert_eq!(object(&ok(), ignored()).unwrap(), [r#"{"ok":true,"ignored":["urgnet"]}"#]);
+        assert_eq!(
+            object(&ok(), ignored()).unwrap(),
+            [r#"{"ok":true,"ignored":["urgnet"]}"#]
+        );
         assert_eq!(object(&ok(), Vec::new()).unwrap(), [r#"{"ok":true}"#]);
         let blocks = whole(vec![json!({"id": 1})], "thread", ignored()).unwrap();
         assert_eq!(blocks, ["1 thread", r#"[{"id":1},{"ignored":["urgnet"]}]"#]);
@@ -110,9 +113,13 @@ mod tests {
 
     #[test]
     fn refusals_are_blocks_and_faults_are_not() {
-        let refused = Rendered::of(Err(Refusal::new("thread_done", "It is closed.").into())).unwrap();
+        let refused =
+            Rendered::of(Err(Refusal::new("thread_done", "It is closed.").into())).unwrap();
         assert!(refused.refused);
-        assert_eq!(refused.blocks, [r#"{"error":"thread_done","message":"It is closed."}"#]);
+        assert_eq!(
+            refused.blocks,
+            [r#"{"error":"thread_done","message":"It is closed."}"#]
+        );
         assert!(Rendered::of(Err(Fault::DiskFull.into())).is_err());
     }
 }

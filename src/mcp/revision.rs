@@ -94,11 +94,13 @@ pub(super) fn of_batch(headers: &HeaderMap) -> Result<&'static str, RpcError> {
 }
 
 fn known(asked: &str) -> Result<&'static str, RpcError> {
-    ALL.into_iter().find(|known| *known == asked).ok_or_else(|| {
-        let shown: String = asked.chars().take(40).collect();
-        RpcError::new(-32022, "this revision of the protocol is not spoken here")
-            .with_data(json!({"supported": ALL, "requested": shown}))
-    })
+    ALL.into_iter()
+        .find(|known| *known == asked)
+        .ok_or_else(|| {
+            let shown: String = asked.chars().take(40).collect();
+            RpcError::new(-32022, "this revision of the protocol is not spoken here")
+                .with_data(json!({"supported": ALL, "requested": shown}))
+        })
 }
 
 /// Headers that repeat what the body says, so that those who pass the request on need not read it. They must agree.
@@ -208,7 +210,10 @@ mod tests {
         assert_eq!(of(&[(HEADER, "2025-06-18")]), Ok("2025-06-18"));
         assert_eq!(of(&[(HEADER, "foobar")]), Err(-32022));
         assert_eq!(of(&[(HEADER, "2099-01-01")]), Err(-32022));
-        assert_eq!(of(&[(HEADER, "2025-06-18"), (HEADER, "2025-06-18")]), Err(-32020));
+        assert_eq!(
+            of(&[(HEADER, "2025-06-18"), (HEADER, "2025-06-18")]),
+            Err(-32020)
+        );
     }
 
     #[test]
@@ -222,20 +227,43 @@ mod tests {
         let name = ("mcp-name", "ack");
         assert_eq!(call(&[version, method, name], meta(MODERN)), Ok(MODERN));
         assert_eq!(
-            call(&[version, method, ("mcp-name", "=?base64?YWNr?=")], meta(MODERN)),
+            call(
+                &[version, method, ("mcp-name", "=?base64?YWNr?=")],
+                meta(MODERN)
+            ),
             Ok(MODERN)
         );
         for (pairs, meta, code) in [
             (&[version, method, name][..], json!({}), -32602),
-            (&[version, method, name], json!({META_VERSION: MODERN}), -32602),
+            (
+                &[version, method, name],
+                json!({META_VERSION: MODERN}),
+                -32602,
+            ),
             (&[method, name], meta(MODERN), -32020),
-            (&[(HEADER, "2025-11-25"), method, name], meta(MODERN), -32020),
+            (
+                &[(HEADER, "2025-11-25"), method, name],
+                meta(MODERN),
+                -32020,
+            ),
             (&[version, method, name], meta("2099-01-01"), -32020),
             (&[version, name], meta(MODERN), -32020),
-            (&[version, ("mcp-method", "tools/list"), name], meta(MODERN), -32020),
+            (
+                &[version, ("mcp-method", "tools/list"), name],
+                meta(MODERN),
+                -32020,
+            ),
             (&[version, method], meta(MODERN), -32020),
-            (&[version, method, ("mcp-name", "send")], meta(MODERN), -32020),
-            (&[(HEADER, "2099-01-01"), method, name], meta("2099-01-01"), -32022),
+            (
+                &[version, method, ("mcp-name", "send")],
+                meta(MODERN),
+                -32020,
+            ),
+            (
+                &[(HEADER, "2099-01-01"), method, name],
+                meta("2099-01-01"),
+                -32022,
+            ),
             (&[method, name], meta("2099-01-01"), -32022),
         ] {
             assert_eq!(call(pairs, meta.clone()), Err(code), "{pairs:?} {meta}");

@@ -183,7 +183,11 @@ const TOOLS: &[Tool] = &[
         arguments: &[
             required("subject", Kind::Text, "up to 200 characters, one line"),
             required("body", Kind::Text, "up to 65536 bytes"),
-            required("to", Kind::List, "part names, main for the main agent, human for the person"),
+            required(
+                "to",
+                Kind::List,
+                "part names, main for the main agent, human for the person",
+            ),
             optional("tags", Kind::List, ""),
             URGENT,
             NEEDS_HUMAN,
@@ -363,7 +367,14 @@ mod tests {
     /// Walks a schema and returns what no client need understand.
     fn strange(schema: &Value, at: &str, found: &mut Vec<String>) {
         const PLAIN: &[&str] = &[
-            "type", "properties", "required", "items", "description", "enum", "minimum", "maximum",
+            "type",
+            "properties",
+            "required",
+            "items",
+            "description",
+            "enum",
+            "minimum",
+            "maximum",
         ];
         let object = schema.as_object().unwrap();
         if !object.get("type").is_some_and(Value::is_string) {
@@ -394,8 +405,16 @@ mod tests {
     fn tools_021_schemas_are_flat_and_texts_short() {
         let mut found = Vec::new();
         for tool in tools() {
-            assert!(tool.description.as_ref().unwrap().len() <= 240, "{}", tool.name);
-            strange(&Value::Object(tool.input_schema.as_ref().clone()), &tool.name, &mut found);
+            assert!(
+                tool.description.as_ref().unwrap().len() <= 240,
+                "{}",
+                tool.name
+            );
+            strange(
+                &Value::Object(tool.input_schema.as_ref().clone()),
+                &tool.name,
+                &mut found,
+            );
         }
         assert_eq!(found, Vec::<String>::new());
     }

@@ -162,7 +162,10 @@ impl ServerHandler for Tools {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut result = ListToolsResult::with_all_items(schema::tools().to_vec());
-        if context.protocol_version().is_some_and(|version| version.as_str() == MODERN) {
+        if context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() == MODERN)
+        {
             result.ttl_ms = Some(words::TTL_MS);
             result.cache_scope = Some(CacheScope::Public);
             result.meta = Some(server_meta());
@@ -182,7 +185,10 @@ impl ServerHandler for Tools {
             .ok_or_else(|| ErrorData::internal_error(words::FAULT, None))?;
         let Some(tool) = schema::find(&call.name) else {
             let shown: String = call.name.chars().take(40).collect();
-            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
+            return Err(ErrorData::invalid_params(
+                format!("Unknown tool: {shown}"),
+                None,
+            ));
         };
         let rendered = match Args::read(tool, &call.arguments) {
             Ok(args) => tools::call(tool, &call.seat, args).await,
@@ -192,7 +198,11 @@ impl ServerHandler for Tools {
             tracing::error!(%fault, tool = tool.name, "a tool failed");
             ErrorData::internal_error(words::FAULT, None)
         })?;
-        let blocks = rendered.blocks.into_iter().map(ContentBlock::text).collect();
+        let blocks = rendered
+            .blocks
+            .into_iter()
+            .map(ContentBlock::text)
+            .collect();
         let mut result = CallToolResult::success(blocks);
         result.is_error = rendered.refused.then_some(true);
         if call.revision == MODERN {

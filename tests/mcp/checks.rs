@@ -18,7 +18,10 @@ use crate::support::server::now;
 #[tokio::test]
 async fn tools_001_host_is_checked_before_the_token() {
     let relay = Relay::start().await;
-    let evil = relay.mcp("web").bearer("bad").header("host", "evil.example");
+    let evil = relay
+        .mcp("web")
+        .bearer("bad")
+        .header("host", "evil.example");
     assert_eq!(refused(&evil.send().await), (403, "host".into()));
     for host in ["LOCALHOST:48801", "[::1]:48801"] {
         let call = relay.mcp("web").header("host", host);
@@ -79,7 +82,10 @@ async fn tools_004_case_m14_bad_tokens_are_told_apart_and_never_repeated() {
         assert_eq!(refused(&reply), (401, reason.into()), "{value:?}");
         assert!(!reply.body.contains("secretsecret"));
         let challenge = reply.header("www-authenticate").unwrap();
-        assert!(challenge.starts_with("Bearer realm=\"relayroom\""), "{challenge}");
+        assert!(
+            challenge.starts_with("Bearer realm=\"relayroom\""),
+            "{challenge}"
+        );
     }
     let good = format!("bearer   {} ", relay.token("web"));
     let call = relay.mcp("web").header("authorization", &good);
@@ -157,7 +163,10 @@ async fn tools_008_access_009_only_a_call_that_passes_every_check_begins_a_part(
     for (call, status) in [
         (json.clone().body("\"x\""), 400),
         (json.clone().body("{bad"), 400),
-        (call.clone().header("content-type", "text/plain").body("{}"), 415),
+        (
+            call.clone().header("content-type", "text/plain").body("{}"),
+            415,
+        ),
         (json.clone().header("accept", "text/html").body("{}"), 406),
         (json.body(" ".repeat((1 << 20) + 1)), 413),
     ] {
@@ -223,7 +232,11 @@ async fn tools_012_case_m07_case_m30_the_answer_has_the_form_that_was_asked_for(
             call = call.header("accept", accept);
         }
         let reply = call.json(&whoami()).send().await;
-        assert_eq!(reply.header("content-type"), Some("application/json"), "{accept:?}");
+        assert_eq!(
+            reply.header("content-type"),
+            Some("application/json"),
+            "{accept:?}"
+        );
         assert_eq!(reply.json()["id"], 1);
     }
     let stream = relay.mcp("web").header("accept", "text/event-stream");
@@ -234,19 +247,28 @@ async fn tools_012_case_m07_case_m30_the_answer_has_the_form_that_was_asked_for(
     let object: Value = serde_json::from_str(event).unwrap();
     assert_eq!(object["id"], 1);
     let html = relay.mcp("web").header("accept", "text/html");
-    assert_eq!(refused(&html.json(&whoami()).send().await), (406, "accept".into()));
+    assert_eq!(
+        refused(&html.json(&whoami()).send().await),
+        (406, "accept".into())
+    );
 }
 
 #[tokio::test]
 async fn tools_013_what_is_no_message_is_told_apart() {
     let relay = Relay::start().await;
-    let text = relay.mcp("web").header("content-type", "text/plain").body("{}");
+    let text = relay
+        .mcp("web")
+        .header("content-type", "text/plain")
+        .body("{}");
     assert_eq!(refused(&text.send().await), (415, "content_type".into()));
     for (body, expected) in [
         ("{bad", -32700),
         ("", -32700),
         ("\"x\"", -32600),
-        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}", -32600),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}",
+            -32600,
+        ),
     ] {
         let reply = relay.mcp("web").body(body).send().await;
         assert_eq!(code(&reply), (400, expected), "{body}");
@@ -271,7 +293,11 @@ async fn tools_014_case_m20_one_mebibyte_is_read_and_one_byte_more_is_not() {
     assert!(over.body.contains("1048576 bytes"), "{}", over.body);
     let big = json!({"subject": "s", "to": ["db"], "body": "x".repeat(10 << 20)});
     let params = json!({"name": "send", "arguments": big});
-    let reply = relay.mcp("web").json(&relay.rpc("tools/call", params)).send().await;
+    let reply = relay
+        .mcp("web")
+        .json(&relay.rpc("tools/call", params))
+        .send()
+        .await;
     assert_eq!(refused(&reply), (413, "too_large".into()));
     assert_eq!(relay.count("SELECT count(*) FROM message").await, 0);
 }
@@ -279,7 +305,10 @@ async fn tools_014_case_m20_one_mebibyte_is_read_and_one_byte_more_is_not() {
 #[tokio::test]
 async fn tools_014_case_m20_a_stream_without_end_is_cut_off() {
     let relay = Relay::start().await;
-    let head = relay.mcp("web").header("transfer-encoding", "chunked").bytes();
+    let head = relay
+        .mcp("web")
+        .header("transfer-encoding", "chunked")
+        .bytes();
     let stream = TcpStream::connect(relay.address).await.unwrap();
     let (mut reader, mut writer) = stream.into_split();
     writer.write_all(&head).await.unwrap();

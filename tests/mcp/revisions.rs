@@ -37,13 +37,23 @@ fn initialize(relay: &Relay, version: Value) -> Value {
 #[tokio::test]
 async fn tools_010_case_m02_ids_of_any_kind_come_back_and_sessions_are_ignored() {
     let relay = Relay::start().await;
-    for id in [json!("a\"b"), json!(0), json!(-5), json!(1.5), json!(u64::MAX)] {
+    for id in [
+        json!("a\"b"),
+        json!(0),
+        json!(-5),
+        json!(1.5),
+        json!(u64::MAX),
+    ] {
         let mut body = whoami();
         body["id"] = id.clone();
         let call = relay.mcp("web").header("mcp-session-id", "of another life");
         let reply = call.json(&body).send().await;
         assert_eq!(reply.json()["id"], id);
-        assert!(reply.json()["result"]["content"].is_array(), "{}", reply.body);
+        assert!(
+            reply.json()["result"]["content"].is_array(),
+            "{}",
+            reply.body
+        );
     }
 }
 
@@ -80,7 +90,13 @@ async fn tools_016_an_unknown_revision_is_refused_with_the_known_ones() {
     assert_eq!(code(&reply), (400, -32022));
     let data = &reply.json()["error"]["data"];
     assert_eq!(data["requested"], "foobar");
-    let known = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", MODERN];
+    let known = [
+        "2024-11-05",
+        "2025-03-26",
+        "2025-06-18",
+        "2025-11-25",
+        MODERN,
+    ];
     assert_eq!(data["supported"], json!(known));
     assert_eq!(relay.mcp("web").json(&list).send().await.status, 200);
 }
@@ -103,14 +119,18 @@ async fn tools_017_case_m09_the_newest_revision_and_the_handshake_share_one_url(
         json!("relayroom"),
     );
     assert_eq!(hints(&result), expected);
-    let bare = relay.mcp("web").json(&relay.rpc("server/discover", json!({})));
+    let bare = relay
+        .mcp("web")
+        .json(&relay.rpc("server/discover", json!({})));
     assert_eq!(bare.send().await.json()["result"], result);
 
     let list = modern(&relay, "tools/list", json!({})).send().await.json();
     assert_eq!(hints(&list["result"]), expected);
     assert_eq!(list["result"].get("nextCursor"), None);
 
-    let reply = modern(&relay, "tools/call", json!({"name": "whoami"})).send().await;
+    let reply = modern(&relay, "tools/call", json!({"name": "whoami"}))
+        .send()
+        .await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     let result = reply.json()["result"].clone();
     assert_eq!(result["resultType"], "complete");
@@ -129,7 +149,12 @@ async fn tools_018_headers_of_the_newest_revision_must_match_the_body() {
     assert_eq!(code(&unlike.send().await), (400, -32020));
     let unknown = modern(&relay, "foo/bar", json!({})).send().await;
     assert_eq!(code(&unknown), (404, -32601));
-    for method in ["foo/bar", "resources/list", "prompts/list", "subscriptions/listen"] {
+    for method in [
+        "foo/bar",
+        "resources/list",
+        "prompts/list",
+        "subscriptions/listen",
+    ] {
         let call = relay.mcp("web").json(&relay.rpc(method, json!({})));
         assert_eq!(code(&call.send().await), (200, -32601), "{method}");
     }
@@ -155,10 +180,15 @@ async fn tools_019_notifications_are_accepted_and_old_revisions_have_batches() {
     let answers = reply.json();
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 3);
-    assert_eq!(answers[0], json!({"jsonrpc": "2.0", "id": batch[0]["id"], "result": {}}));
+    assert_eq!(
+        answers[0],
+        json!({"jsonrpc": "2.0", "id": batch[0]["id"], "result": {}})
+    );
     assert_eq!(answers[1]["id"], batch[2]["id"]);
     assert_eq!(answers[2]["error"]["code"], -32600);
-    let newer = relay.mcp("web").header("mcp-protocol-version", "2025-06-18");
+    let newer = relay
+        .mcp("web")
+        .header("mcp-protocol-version", "2025-06-18");
     assert_eq!(code(&newer.json(&batch).send().await), (400, -32600));
     for bad in [json!([]), json!(vec![silent.clone(); 17])] {
         let reply = relay.mcp("web").json(&bad).send().await;
@@ -177,14 +207,18 @@ async fn tools_023_an_unknown_tool_is_an_error_of_the_protocol() {
     assert_eq!(code(&reply), (200, -32602));
     assert_eq!(reply.json()["error"]["message"], "Unknown tool: sned");
     assert_eq!(code(&call(json!({})).await), (200, -32602));
-    let reply = modern(&relay, "tools/call", json!({"name": "sned"})).send().await;
+    let reply = modern(&relay, "tools/call", json!({"name": "sned"}))
+        .send()
+        .await;
     assert_eq!(code(&reply), (200, -32602));
 }
 
 #[tokio::test]
 async fn case_m03_case_m04_thousands_of_handshakes_leave_nothing_behind() {
     let relay = Relay::start().await;
-    let hello = relay.mcp("web").json(&initialize(&relay, json!("2025-11-25")));
+    let hello = relay
+        .mcp("web")
+        .json(&initialize(&relay, json!("2025-11-25")));
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/statm").unwrap();
         status.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
