@@ -47,12 +47,22 @@ impl Client {
             .fix(format!("--server {}", config::DEFAULT_SERVER)));
         }
         let token_file = config::admin_token_file(&context.db());
+        let mut client = Self::at(&base, token_file, context.timeout())?;
+        client.project = context.project();
+        Ok(client)
+    }
+
+    /// A caller for the relay at `base`, which is on this machine, with the token in that file.
+    ///
+    /// # Errors
+    /// A fault of the TLS library.
+    pub fn at(base: &str, token_file: PathBuf, limit: Duration) -> Result<Self, Failure> {
         Ok(Self {
-            http: http_client(context.timeout())?,
+            http: http_client(limit)?,
             token: config::read_secret(&token_file),
             token_file,
-            base,
-            project: context.project(),
+            base: base.to_owned(),
+            project: None,
         })
     }
 

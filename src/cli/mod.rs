@@ -12,6 +12,8 @@
 pub mod client;
 mod close;
 pub mod context;
+mod demo;
+mod demo_agent;
 mod detach;
 pub mod failure;
 mod field;
@@ -78,6 +80,8 @@ pub struct Cli {
 enum Command {
     /// Run the relay in the foreground
     Serve(serve::Arguments),
+    /// Watch two scripted agents work together in a place of their own
+    Demo(demo::Arguments),
     /// Show relay, pager, what needs you, and every part
     Status(status::Arguments),
     /// List the parts and what they are doing
@@ -112,6 +116,9 @@ enum Command {
     Member(member::Arguments),
     /// Keep what the project has learned
     Knowledge(knowledge::Arguments),
+    /// One scripted agent of the demo
+    #[command(hide = true)]
+    DemoAgent(demo_agent::Arguments),
 }
 
 /// The program: everything between the arguments and the exit code.
@@ -155,6 +162,8 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
     runtime.block_on(async {
         match command {
             Command::Serve(_) => Ok(()),
+            Command::Demo(arguments) => demo::run(context, &arguments).await,
+            Command::DemoAgent(arguments) => demo_agent::run(&arguments).await,
             Command::Status(arguments) => status::run(context, &arguments).await,
             Command::Roster(arguments) => roster::run(context, &arguments).await,
             Command::Send(arguments) => send::run(context, arguments).await,
