@@ -92,7 +92,8 @@ fn install(context: &Context) -> String {
         ("brew", "brew install tmux"),
     ];
     let path = context.env.get("PATH").unwrap_or_default();
-    let has = |program: &str| std::env::split_paths(path).any(|folder| folder.join(program).is_file());
+    let has =
+        |program: &str| std::env::split_paths(path).any(|folder| folder.join(program).is_file());
     known
         .into_iter()
         .find(|(program, _)| has(program))
@@ -119,7 +120,12 @@ pub(super) async fn start(
 
     let client = relay(context, place).await?;
     let project = client
-        .call(Method::POST, "projects", &[], Some(&json!({"name": "demo"})))
+        .call(
+            Method::POST,
+            "projects",
+            &[],
+            Some(&json!({"name": "demo"})),
+        )
         .await?;
     let code = field::word(&project, "code");
     let tmux = Tmux {
@@ -128,9 +134,7 @@ pub(super) async fn start(
     };
     for part in PARTS {
         let body = json!({ "part": part });
-        let added = client
-            .call(Method::POST, "parts", &[], Some(&body))
-            .await?;
+        let added = client.call(Method::POST, "parts", &[], Some(&body)).await?;
         let token_file = folder.join(format!("{part}.token"));
         config::write_secret(&token_file, field::word(&added, "token"))?;
         let url = format!("{}/mcp/{code}?part={part}", client.base());
@@ -267,7 +271,17 @@ struct Tmux {
 impl Tmux {
     fn new_session(&self, name: &str, size: Size, command: &[String]) -> Result<(), Failure> {
         let (width, height) = (size.width.to_string(), size.height.to_string());
-        let mut words = vec!["new-session", "-d", "-s", name, "-x", &width, "-y", &height, "--"];
+        let mut words = vec![
+            "new-session",
+            "-d",
+            "-s",
+            name,
+            "-x",
+            &width,
+            "-y",
+            &height,
+            "--",
+        ];
         words.extend(command.iter().map(String::as_str));
         self.run(&words).map(drop)
     }
@@ -285,7 +299,11 @@ impl Tmux {
             .output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(Failure::fault(format!("tmux {}: {}", words[0], said.trim())));
+            return Err(Failure::fault(format!(
+                "tmux {}: {}",
+                words[0],
+                said.trim()
+            )));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }

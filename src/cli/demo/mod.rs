@@ -84,7 +84,10 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
     drop(place);
     let counts = played?;
     if !counts.all_consumed() {
-        return Err(Failure::fault(format!("not every wake was consumed; {}", counts.words())));
+        return Err(Failure::fault(format!(
+            "not every wake was consumed; {}",
+            counts.words()
+        )));
     }
     let seconds = begun.elapsed().as_secs_f32();
     if context.screen.json {

@@ -149,7 +149,11 @@ impl Live {
         };
         let mut rows = vec![self.screen.paint(Style::Bold, "wakes")];
         for [part, lane, fact] in watch.ledger() {
-            let style = if fact == "consumed" { Style::Good } else { Style::Warning };
+            let style = if fact == "consumed" {
+                Style::Good
+            } else {
+                Style::Warning
+            };
             rows.push(format!(
                 "{part:4} {lane:7} {}",
                 self.screen.paint(style, &fact)

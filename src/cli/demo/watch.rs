@@ -59,7 +59,10 @@ impl Watch {
         let mut lines = Vec::new();
         for thread in field::list(&threads, "threads").iter().rev() {
             let (id, status) = (field::word(thread, "id"), field::word(thread, "status"));
-            let line = format!("thread  {}: {status}", text::line(field::word(thread, "subject")));
+            let line = format!(
+                "thread  {}: {status}",
+                text::line(field::word(thread, "subject"))
+            );
             self.tell(&mut lines, &format!("{id} {status}"), line);
         }
         for part in field::list(&parts, "parts") {
@@ -112,13 +115,19 @@ impl Watch {
         self.lessons > 0
             && self.live == 0
             && self.wakes.len() >= WAKES
-            && self.wakes.iter().all(|wake| !field::word(wake, "outcome").is_empty())
+            && self
+                .wakes
+                .iter()
+                .all(|wake| !field::word(wake, "outcome").is_empty())
     }
 
     /// The counts so far.
     pub(super) fn counts(&self) -> Counts {
         let with = |name: &str| {
-            let known = self.wakes.iter().filter(|wake| field::time(wake, name).is_some());
+            let known = self
+                .wakes
+                .iter()
+                .filter(|wake| field::time(wake, name).is_some());
             known.count()
         };
         Counts {
@@ -138,7 +147,9 @@ impl Watch {
             .iter()
             .map(|wake| {
                 let facts = ["storedAt", "presentedAt", "consumedAt"];
-                let known = facts.iter().filter(|fact| field::time(wake, fact).is_some());
+                let known = facts
+                    .iter()
+                    .filter(|fact| field::time(wake, fact).is_some());
                 let words = ["", "stored", "presented", "consumed"];
                 [
                     field::word(wake, "part").to_owned(),

@@ -51,7 +51,10 @@ mod tests {
     use super::*;
 
     fn type_in(composer: &mut Composer, bytes: &[u8]) -> Vec<String> {
-        bytes.iter().filter_map(|byte| composer.take(*byte)).collect()
+        bytes
+            .iter()
+            .filter_map(|byte| composer.take(*byte))
+            .collect()
     }
 
     #[test]

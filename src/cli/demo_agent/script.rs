@@ -84,7 +84,10 @@ impl Agent {
 
     /// The turn a wake began: fetch the mail, act on each message, oldest first.
     pub(super) async fn read_mail(&mut self, say: &Say) -> Result<(), String> {
-        let mail = self.tools.call("inbox", json!({"unreadOnly": true})).await?;
+        let mail = self
+            .tools
+            .call("inbox", json!({"unreadOnly": true}))
+            .await?;
         let mut messages: Vec<Value> = mail
             .as_array()
             .into_iter()
@@ -130,7 +133,10 @@ impl Agent {
         say.line("- answered web");
         let reset = (system_clock().0 + self.park).rfc3339();
         self.tools
-            .call("event", json!({"type": "limited", "detail": {"resetAt": reset}}))
+            .call(
+                "event",
+                json!({"type": "limited", "detail": {"resetAt": reset}}),
+            )
             .await?;
         say.line("- limited now, mail waits until that is over");
         Ok(())
@@ -173,7 +179,9 @@ impl Agent {
                 json!({"threadId": thread, "body": "The index is in.", "fyi": true}),
             )
             .await?;
-        self.tools.call("close", json!({"threadId": thread})).await?;
+        self.tools
+            .call("close", json!({"threadId": thread}))
+            .await?;
         say.line("- made the index, closed the thread");
         Ok(())
     }

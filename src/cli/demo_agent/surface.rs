@@ -23,8 +23,9 @@ impl Surface {
     /// Not a terminal.
     pub(super) fn open(name: &'static str) -> Result<Self, Failure> {
         let stdin = std::io::stdin();
-        let mut modes = rustix::termios::tcgetattr(&stdin)
-            .map_err(|error| Failure::usage(format!("a scripted agent needs a terminal: {error}")))?;
+        let mut modes = rustix::termios::tcgetattr(&stdin).map_err(|error| {
+            Failure::usage(format!("a scripted agent needs a terminal: {error}"))
+        })?;
         modes.make_raw();
         rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &modes)
             .map_err(std::io::Error::from)?;
@@ -58,7 +59,13 @@ impl Surface {
     }
 
     /// All rows, and where the cursor stands: row and column from 1.
-    fn frame(&self, draft: &str, busy: bool, width: usize, height: usize) -> (String, (usize, usize)) {
+    fn frame(
+        &self,
+        draft: &str,
+        busy: bool,
+        width: usize,
+        height: usize,
+    ) -> (String, (usize, usize)) {
         let rule = "─".repeat(width);
         let mut typed = wrapped(draft, width - 3);
         if typed.is_empty() {
@@ -73,7 +80,11 @@ impl Surface {
         let room = height.saturating_sub(below);
         rows.drain(..rows.len().saturating_sub(room));
         rows.push(String::new());
-        rows.push(if busy { "* working…".to_owned() } else { String::new() });
+        rows.push(if busy {
+            "* working…".to_owned()
+        } else {
+            String::new()
+        });
         rows.push(rule.clone());
         let first = rows.len() + 1;
         for (index, line) in typed.iter().enumerate() {
