@@ -10,7 +10,9 @@
 CREATE TABLE relay (
   one        INTEGER PRIMARY KEY CHECK (one = 1),
   instance   TEXT    NOT NULL,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  -- When `/health` last proved that this file can be written.
+  proved_at  INTEGER
 ) STRICT;
 
 -- 2. Who may do what (src/identity) ----------------------------------------------------------------------------------------------

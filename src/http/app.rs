@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::health::Health;
 use super::refusals::Refusals;
 use super::settings::Settings;
 use crate::activity::Heard;
@@ -28,6 +29,8 @@ pub struct App {
     pub heard: Arc<Heard>,
     /// Who keeps asking for an empty inbox.
     pub empty_polls: EmptyPolls,
+    /// Whether the file was writable a moment ago.
+    pub health: Health,
     /// Where the relay listens.
     pub addresses: Vec<SocketAddr>,
     /// Requests turned away lately, for `GET /api/admin/status`.
@@ -58,6 +61,7 @@ impl App {
             settings,
             heard: Arc::default(),
             empty_polls: EmptyPolls::default(),
+            health: Health::default(),
             addresses,
             refusals,
             stop,

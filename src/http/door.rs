@@ -174,9 +174,7 @@ impl Door {
 
     /// Counts bearers and codes that failed; over the rate the answer no longer says how they did.
     fn count(&self, failure: Failure, from: IpAddr) -> Failure {
-        let counted = failure.status == StatusCode::UNAUTHORIZED
-            || matches!(failure.reason, "code" | "unknown_code");
-        if !counted {
+        if !failure.counts {
             return failure;
         }
         self.hit(from, Class::Failed).err().unwrap_or(failure)

@@ -34,6 +34,8 @@ pub struct Failure {
     pub hint: Cow<'static, str>,
     /// Further headers, such as `Allow`.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Whether a credential failed: then it counts against the peer (access.md 7, rates).
+    pub counts: bool,
     /// Further fields of a refusal, for programs.
     pub details: Option<Box<Map<String, Value>>>,
 }
@@ -53,6 +55,7 @@ impl Failure {
             message: message.into(),
             hint: hint.into(),
             headers: Vec::new(),
+            counts: status == StatusCode::UNAUTHORIZED,
             details: None,
         }
     }

@@ -8,11 +8,14 @@ use axum::extract::Request;
 use axum::middleware;
 use axum::middleware::Next;
 use axum::response::Response;
+use axum::routing::get;
 use http::StatusCode;
 
 use super::admin;
 use super::app::App;
 use super::failure::Failure;
+use super::health;
+use super::pager;
 use super::trace::Trace;
 use crate::mcp;
 
@@ -20,7 +23,9 @@ use crate::mcp;
 pub(super) fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(mcp::router())
+        .merge(pager::router())
         .merge(admin::router())
+        .route("/health", get(health::health))
         .route_layer(middleware::from_fn(note_route))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)

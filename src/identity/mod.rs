@@ -65,3 +65,14 @@ pub fn found(tx: &Tx<'_>, account: &str, now: Time) -> Outcome<()> {
 pub fn instance(connection: &rusqlite::Connection) -> Outcome<String> {
     Ok(connection.query_row("SELECT instance FROM relay", [], |row| row.get(0))?)
 }
+
+/// Writes a row that matters to nobody: proof that the file can be written. The value is another each time, for SQLite writes nothing
+/// where nothing changes.
+///
+/// # Errors
+/// A fault of the store.
+pub fn prove_writable(tx: &Tx<'_>, now: Time) -> Outcome<()> {
+    tx.prepare_cached("UPDATE relay SET proved_at = max(coalesce(proved_at, 0) + 1, ?1)")?
+        .execute([now])?;
+    Ok(())
+}

@@ -1,3 +1,5 @@
 //! The doors of the relay (access.md).
 
 mod door;
+mod health;
+mod pager;

@@ -1,0 +1,252 @@
+//! `POST /api/pager/poll`: heartbeat and long poll in one. It is level-triggered: every answer holds all its pager has to know, so a lost
+//! one costs nothing, and a signal only says that it is worth looking again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::Request;
+use axum::extract::State;
+use http::StatusCode;
+use rusqlite::Connection;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::Instant;
+
+use crate::api::MAX_WAIT_MS;
+use crate::api::PollAnswer;
+use crate::api::PollPartAnswer;
+use crate::api::PollRequest;
+use crate::http::app::App;
+use crate::http::failure::Failure;
+use crate::http::machine::Credentials;
+use crate::identity::Denial;
+use crate::identity::access;
+use crate::identity::access::PartDenied;
+use crate::store::Outcome;
+use crate::store::PartSeq;
+use crate::store::ProjectSeq;
+use crate::store::Signal;
+use crate::store::Time;
+use crate::wake;
+use crate::wake::poll::Served;
+
+/// Most parts of one poll.
+const PARTS: usize = 64;
+
+/// How long a pager waits before it polls a relay that is stopping.
+const RETRY_MS: u64 = 500;
+
+/// Answers at once if there is news, else when there is, or at the end of the wait.
+pub(super) async fn poll(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<PollAnswer>, Failure> {
+    let begun = Instant::now();
+    let (parts, body) = request.into_parts();
+    let credentials = Credentials::of(&parts, &app);
+    credentials.enter(&app, &parts).await?;
+    let poll: PollRequest = super::read(&parts.headers, body).await?;
+    check(&poll)?;
+    let until = begun + Duration::from_millis(poll.wait_ms);
+    let watch = Watch {
+        poll: Arc::new(poll),
+        credentials,
+    };
+    // Before the first look: what is told between looking and listening must not be missed.
+    let mut signals = app.store.signals();
+    let mut look = watch.look(&app, watch.poll.claim).await?;
+    while look.rev() == watch.poll.seen {
+        match news(&app, &mut signals, &look, until).await {
+            News::Stopping => return Ok(Json(stopping(&app, look))),
+            News::None => {
+                look = watch.look(&app, false).await?;
+                break;
+            }
+            News::Perhaps => {
+                look = watch.look(&app, false).await?;
+                if look.rev() != watch.poll.seen && watch.poll.claim {
+                    look = watch.look(&app, true).await?;
+                }
+            }
+        }
+    }
+    if app.stop.is_cancelled() {
+        return Ok(Json(stopping(&app, look)));
+    }
+    Ok(Json(answer(&app, look)))
+}
+
+fn check(poll: &PollRequest) -> Result<(), Failure> {
+    super::check_pager(&poll.pager)?;
+    if poll.wait_ms > MAX_WAIT_MS || poll.parts.len() > PARTS {
+        return Err(Failure::bad_request(
+            "malformed",
+            format!("wait_ms is over {MAX_WAIT_MS}, or there are more than {PARTS} parts"),
+            "use the pager of this relay's version",
+        ));
+    }
+    Ok(())
+}
+
+fn answer(app: &App, look: Look) -> PollAnswer {
+    PollAnswer {
+        rev: look.rev(),
+        instance: app.instance.clone(),
+        retry_ms: None,
+        parts: look.entries,
+    }
+}
+
+/// No wake is handed out by a relay that will not hear what becomes of it.
+fn stopping(app: &App, mut look: Look) -> PollAnswer {
+    for entry in &mut look.entries {
+        entry.wake = None;
+    }
+    PollAnswer {
+        retry_ms: Some(RETRY_MS),
+        ..answer(app, look)
+    }
+}
+
+/// Why a poll stopped waiting.
+enum News {
+    Perhaps,
+    None,
+    Stopping,
+}
+
+/// Waits for a signal that may concern the poll.
+async fn news(app: &App, signals: &mut Receiver<Signal>, look: &Look, until: Instant) -> News {
+    loop {
+        let told = tokio::select! {
+            () = app.stop.cancelled() => return News::Stopping,
+            () = tokio::time::sleep_until(until) => return News::None,
+            told = signals.recv() => told,
+        };
+        match told {
+            Ok(signal) if !look.concerns(&signal) => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => {
+                // One look serves all that was told by now.
+                while signals.try_recv().is_ok() {}
+                return News::Perhaps;
+            }
+            Err(RecvError::Closed) => return News::Stopping,
+        }
+    }
+}
+
+/// A poll, and who sent it.
+struct Watch {
+    poll: Arc<PollRequest>,
+    credentials: Credentials,
+}
+
+/// What was found for each part, in the order asked.
+struct Look {
+    entries: Vec<PollPartAnswer>,
+    parts: HashSet<PartSeq>,
+    projects: HashSet<ProjectSeq>,
+}
+
+impl Look {
+    fn rev(&self) -> String {
+        wake::poll::rev(&self.entries)
+    }
+
+    /// Whether a signal may change what was found. Signals of no part may be a code, a ban or a token.
+    fn concerns(&self, signal: &Signal) -> bool {
+        match (signal.part, signal.project) {
+            (Some(part), _) => self.parts.contains(&part),
+            (None, Some(project)) => self.projects.contains(&project),
+            (None, None) => true,
+        }
+    }
+}
+
+impl Watch {
+    /// Looks, after asking again who is polling; with `claim` it also is the heartbeat, and leases what may be typed.
+    async fn look(&self, app: &App, claim: bool) -> Result<Look, Failure> {
+        let now = app.now();
+        let credentials = self.credentials.clone();
+        let poll = Arc::clone(&self.poll);
+        let seen = if claim {
+            app.store
+                .write(move |tx| see(tx, &credentials, &poll, now, |seats| {
+                    wake::poll::claim(tx, &poll, seats, now)
+                }))
+                .await?
+        } else {
+            app.store
+                .read(move |connection| see(connection, &credentials, &poll, now, |seats| {
+                    wake::poll::view(connection, &poll.pager, seats, now)
+                }))
+                .await?
+        };
+        let look = seen?;
+        let dead = |entry: &PollPartAnswer| {
+            entry.error.as_deref() == Some(PartDenied::UnknownCode.as_str())
+        };
+        if !look.entries.is_empty() && look.entries.iter().all(dead) {
+            let mut failure = Failure::new(
+                StatusCode::NOT_FOUND,
+                PartDenied::UnknownCode.as_str(),
+                "no project has any of these connect codes",
+                "join the panes again: a code was rotated or its project archived",
+            );
+            failure.counts = self.credentials.is_code_alone();
+            return Err(failure);
+        }
+        Ok(look)
+    }
+}
+
+/// Sorts out which parts the pager may have and asks `served` about those.
+fn see(
+    connection: &Connection,
+    credentials: &Credentials,
+    poll: &PollRequest,
+    now: Time,
+    served: impl FnOnce(&[Served<'_>]) -> Outcome<Vec<PollPartAnswer>>,
+) -> Outcome<Result<Look, Denial>> {
+    let caller = match credentials.ask(connection, now)? {
+        Ok(caller) => caller,
+        Err(denial) => return Ok(Err(denial)),
+    };
+    let mut seats = Vec::new();
+    let mut refused = Vec::new();
+    let mut projects = HashSet::new();
+    for asked in &poll.parts {
+        let found = access::pager_part(connection, &caller, &asked.code, &asked.part)?;
+        if let Ok(part) = &found {
+            seats.push(Served {
+                part: part.seq,
+                asked,
+            });
+            projects.insert(part.project);
+        }
+        refused.push(found.err());
+    }
+    let parts = seats.iter().map(|seat| seat.part).collect();
+    let mut found = served(&seats)?.into_iter();
+    let entries = poll
+        .parts
+        .iter()
+        .zip(refused)
+        .filter_map(|(asked, refused)| match refused {
+            None => found.next(),
+            Some(denied) => Some(PollPartAnswer {
+                code: asked.code.clone(),
+                part: asked.part.clone(),
+                error: Some(denied.as_str().to_owned()),
+                ..PollPartAnswer::default()
+            }),
+        })
+        .collect();
+    Ok(Ok(Look {
+        entries,
+        parts,
+        projects,
+    }))
+}
