@@ -52,9 +52,7 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> (StatusCode, Json<api
     };
     let body = api::Health {
         ok: proof.is_ok(),
-        version: proof
-            .is_ok()
-            .then(|| env!("CARGO_PKG_VERSION").to_owned()),
+        version: proof.is_ok().then(|| env!("CARGO_PKG_VERSION").to_owned()),
         cause: proof.err(),
     };
     (status, Json(body))

@@ -46,7 +46,12 @@ impl Credentials {
         connection: &Connection,
         now: Time,
     ) -> Outcome<Result<PagerCaller, Denial>> {
-        access::pager(connection, self.authorization.as_deref(), self.code_alone, now)
+        access::pager(
+            connection,
+            self.authorization.as_deref(),
+            self.code_alone,
+            now,
+        )
     }
 
     /// Asks for a request that just came, and notes that its token was used.
@@ -136,11 +141,31 @@ mod tests {
         for (headers, peer, only, word) in [
             (headers(None, local), false, true, "machine"),
             (headers(None, "relay.example"), true, true, "Host"),
-            (headers(Some(("x-forwarded-for", "1.2.3.4")), local), true, true, "proxy"),
-            (headers(Some(("x-forwarded-proto", "https")), local), true, true, "proxy"),
-            (headers(Some(("forwarded", "for=1.2.3.4")), local), true, true, "proxy"),
+            (
+                headers(Some(("x-forwarded-for", "1.2.3.4")), local),
+                true,
+                true,
+                "proxy",
+            ),
+            (
+                headers(Some(("x-forwarded-proto", "https")), local),
+                true,
+                true,
+                "proxy",
+            ),
+            (
+                headers(Some(("forwarded", "for=1.2.3.4")), local),
+                true,
+                true,
+                "proxy",
+            ),
             (headers(Some(("via", "1.1 x")), local), true, true, "proxy"),
-            (headers(Some(("origin", "http://localhost")), local), true, true, "Origin"),
+            (
+                headers(Some(("origin", "http://localhost")), local),
+                true,
+                true,
+                "Origin",
+            ),
             (headers(None, local), true, false, "listens"),
         ] {
             let why = code_alone(&headers, peer, only).unwrap_err();

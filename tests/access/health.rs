@@ -22,7 +22,10 @@ async fn health_is_a_write_and_is_believed_for_a_second() {
     let ask = || relay.call("GET", "/health").send();
     let reply = ask().await;
     assert_eq!(reply.status, 200);
-    assert_eq!(reply.json(), json!({"ok": true, "version": env!("CARGO_PKG_VERSION")}));
+    assert_eq!(
+        reply.json(),
+        json!({"ok": true, "version": env!("CARGO_PKG_VERSION")})
+    );
     let first = relay.count(proved).await;
     assert!(first > 0);
     ask().await;
@@ -102,7 +105,11 @@ async fn access_049_a_stop_ends_polls_at_once_and_lets_a_running_request_finish(
     let mut relay = Relay::start().await;
     let poll = json!({"pager": "p", "machine": "vm", "version": "1", "wait_ms": 25000,
                       "parts": [{"code": relay.code, "part": "web"}]});
-    let first = relay.call("POST", "/api/pager/poll").json(&poll).send().await;
+    let first = relay
+        .call("POST", "/api/pager/poll")
+        .json(&poll)
+        .send()
+        .await;
     let mut poll = poll;
     poll["seen"] = first.json()["rev"].clone();
     let polls: Vec<_> = (0..40)
@@ -126,7 +133,11 @@ async fn access_049_a_stop_ends_polls_at_once_and_lets_a_running_request_finish(
         assert_eq!(reply.status, 200, "{}", reply.body);
         assert_eq!(reply.json()["retry_ms"], 500);
     }
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
     free.send(()).unwrap();
     assert_eq!(running.await.unwrap().status, 200);
     relay.serving.take().unwrap().await.unwrap();

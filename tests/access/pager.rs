@@ -50,15 +50,28 @@ async fn a_poll_answers_at_once_when_mail_arrives_and_carries_the_wake() {
     let open = waiting(&relay, None).await;
     let begun = Instant::now();
     let sent = relay
-        .tool("api", "send", json!({"subject": "s", "body": "b", "to": ["web"]}))
+        .tool(
+            "api",
+            "send",
+            json!({"subject": "s", "body": "b", "to": ["web"]}),
+        )
         .await;
     assert_eq!(sent["recipients"][0]["wake"], "issued");
     let answer = open.await.unwrap().json();
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
     let entry = &answer["parts"][0];
     assert_eq!(entry["unread"], 1);
     assert_eq!(entry["wake"]["lease_ms"], 45_000);
-    assert!(entry["wake"]["line"].as_str().unwrap().starts_with("relayroom"));
+    assert!(
+        entry["wake"]["line"]
+            .as_str()
+            .unwrap()
+            .starts_with("relayroom")
+    );
     assert_eq!(answer["instance"], relay.app.instance);
 
     // The same state is no news.
@@ -91,7 +104,10 @@ async fn access_010_rotating_the_code_ends_an_open_poll() {
     let open = waiting(&relay, None).await;
     relay.write(move |tx| project::rotate_code(tx, shop)).await;
     let reply = open.await.unwrap();
-    assert_eq!((reply.status, reply.reason().as_str()), (404, "unknown_code"));
+    assert_eq!(
+        (reply.status, reply.reason().as_str()),
+        (404, "unknown_code")
+    );
 }
 
 #[tokio::test]
@@ -123,14 +139,21 @@ async fn revoking_the_token_ends_an_open_poll() {
     let kim = relay.kim;
     let (secret, row) = relay
         .write(move |tx| {
-            let machine = Binding::Pager { machine: "vm".into() };
+            let machine = Binding::Pager {
+                machine: "vm".into(),
+            };
             token::issue(tx, kim, &machine, "", None, now())
         })
         .await;
     let open = waiting(&relay, Some(&secret)).await;
-    relay.write(move |tx| token::revoke(tx, &row.id, now())).await;
+    relay
+        .write(move |tx| token::revoke(tx, &row.id, now()))
+        .await;
     let reply = open.await.unwrap();
-    assert_eq!((reply.status, reply.reason().as_str()), (401, "token_unknown"));
+    assert_eq!(
+        (reply.status, reply.reason().as_str()),
+        (401, "token_unknown")
+    );
 }
 
 #[tokio::test]
@@ -152,10 +175,17 @@ async fn access_012_access_014_the_code_alone_is_for_this_machine_only() {
         ("authorization", "Bearer rrp_wrong", "token_unknown"),
     ] {
         let reply = poll(&relay, &body).header(name, value).send().await;
-        assert_eq!((reply.status, reply.reason().as_str()), (401, reason), "{name}");
+        assert_eq!(
+            (reply.status, reply.reason().as_str()),
+            (401, reason),
+            "{name}"
+        );
     }
     let agent = poll(&relay, &body).bearer(relay.token("web")).send().await;
-    assert_eq!((agent.status, agent.reason().as_str()), (401, "token_unknown"));
+    assert_eq!(
+        (agent.status, agent.reason().as_str()),
+        (401, "token_unknown")
+    );
     let pager = relay.pager_token().await;
     assert_eq!(poll(&relay, &body).bearer(&pager).send().await.status, 200);
 }
@@ -164,7 +194,10 @@ async fn access_012_access_014_the_code_alone_is_for_this_machine_only() {
 async fn access_013_a_relay_that_listens_beyond_loopback_wants_tokens() {
     let relay = Relay::with(Settings::default(), &["127.0.0.1:0", "0.0.0.0:0"]).await;
     let reply = poll(&relay, &request(&relay, &json!(""))).send().await;
-    assert_eq!((reply.status, reply.reason().as_str()), (401, "token_missing"));
+    assert_eq!(
+        (reply.status, reply.reason().as_str()),
+        (401, "token_missing")
+    );
     assert!(reply.body.contains("loopback"), "{}", reply.body);
 }
 
@@ -179,7 +212,8 @@ async fn access_022_a_poll_creates_no_part_and_revives_none() {
         })
         .await;
     let mut body = request(&relay, &json!(""));
-    body["parts"] = json!([{"code": relay.code, "part": "nobody"}, {"code": relay.code, "part": "db"}]);
+    body["parts"] =
+        json!([{"code": relay.code, "part": "nobody"}, {"code": relay.code, "part": "db"}]);
     let answer = poll(&relay, &body).send().await.json();
     assert_eq!(answer["parts"][0]["error"], "unknown_part");
     assert_eq!(answer["parts"][1]["error"], "unknown_part");
@@ -204,7 +238,11 @@ async fn a_poll_out_of_bounds_is_malformed() {
         let mut bad = good.clone();
         bad[field] = value;
         let reply = poll(&relay, &bad).send().await;
-        assert_eq!((reply.status, reply.reason().as_str()), (400, "malformed"), "{field}");
+        assert_eq!(
+            (reply.status, reply.reason().as_str()),
+            (400, "malformed"),
+            "{field}"
+        );
     }
     let text = poll(&relay, &good).header("content-type", "text/plain");
     assert_eq!(text.send().await.status, 415);
@@ -217,9 +255,16 @@ async fn a_poll_out_of_bounds_is_malformed() {
 async fn a_report_is_applied_once_and_the_code_may_stand_in_a_header() {
     let relay = Relay::start().await;
     relay
-        .tool("api", "send", json!({"subject": "s", "body": "b", "to": ["web"]}))
+        .tool(
+            "api",
+            "send",
+            json!({"subject": "s", "body": "b", "to": ["web"]}),
+        )
         .await;
-    let answer = poll(&relay, &request(&relay, &json!(""))).send().await.json();
+    let answer = poll(&relay, &request(&relay, &json!("")))
+        .send()
+        .await
+        .json();
     let wake = &answer["parts"][0]["wake"];
     let mut report = json!({
         "pager": "9f3c", "part": "web", "wakeId": wake["wakeId"], "nudge": wake["nudge"],
@@ -237,8 +282,14 @@ async fn a_report_is_applied_once_and_the_code_may_stand_in_a_header() {
     assert_eq!(tell(&report).await.json(), json!({"result": "not_holder"}));
     report["part"] = json!("nobody");
     let reply = tell(&report).await;
-    assert_eq!((reply.status, reply.reason().as_str()), (404, "unknown_part"));
+    assert_eq!(
+        (reply.status, reply.reason().as_str()),
+        (404, "unknown_part")
+    );
     report["code"] = json!("nothing");
     let reply = tell(&report).await;
-    assert_eq!((reply.status, reply.reason().as_str()), (404, "unknown_code"));
+    assert_eq!(
+        (reply.status, reply.reason().as_str()),
+        (404, "unknown_code")
+    );
 }

@@ -173,15 +173,19 @@ impl Watch {
         let poll = Arc::clone(&self.poll);
         let seen = if claim {
             app.store
-                .write(move |tx| see(tx, &credentials, &poll, now, |seats| {
-                    wake::poll::claim(tx, &poll, seats, now)
-                }))
+                .write(move |tx| {
+                    see(tx, &credentials, &poll, now, |seats| {
+                        wake::poll::claim(tx, &poll, seats, now)
+                    })
+                })
                 .await?
         } else {
             app.store
-                .read(move |connection| see(connection, &credentials, &poll, now, |seats| {
-                    wake::poll::view(connection, &poll.pager, seats, now)
-                }))
+                .read(move |connection| {
+                    see(connection, &credentials, &poll, now, |seats| {
+                        wake::poll::view(connection, &poll.pager, seats, now)
+                    })
+                })
                 .await?
         };
         let look = seen?;
