@@ -1,6 +1,8 @@
 //! MCP as agents meet it (tools.md), over HTTP.
 
 mod checks;
+mod events;
+mod listing;
 mod revisions;
 
 use serde_json::Value;
