@@ -18,7 +18,10 @@ async fn tools_087_types_are_free_and_details_bounded() {
     for (arguments, error) in [
         (json!({"type": ""}), "invalid_argument"),
         (json!({}), "invalid_argument"),
-        (json!({"type": "x", "detail": {"a": "x".repeat(32_769)}}), "too_large"),
+        (
+            json!({"type": "x", "detail": {"a": "x".repeat(32_769)}}),
+            "too_large",
+        ),
         (json!({"type": "x", "detail": "[]"}), "invalid_argument"),
     ] {
         let refusal = relay.refusal("web", "event", arguments).await;
@@ -62,7 +65,9 @@ async fn tools_089_tools_090_limited_parks_the_caller_and_nonsense_changes_nothi
     let relay = Relay::start().await;
     let limited = |reset: Value| json!({"type": "limited", "detail": {"resetAt": reset}});
     let reset = now() + std::time::Duration::from_secs(7_200);
-    let event = relay.tool("web", "event", limited(json!(reset.rfc3339()))).await;
+    let event = relay
+        .tool("web", "event", limited(json!(reset.rfc3339())))
+        .await;
     assert_eq!(event["limitedUntil"], reset.rfc3339());
     let row = |roster: Value| {
         let rows = roster.as_array().unwrap().clone();
@@ -70,7 +75,12 @@ async fn tools_089_tools_090_limited_parks_the_caller_and_nonsense_changes_nothi
     };
     let roster = relay.tool("web", "roster", json!({})).await;
     assert_eq!(row(roster)["state"], "limited");
-    for nonsense in [json!("soon"), json!(""), json!(12_345), json!("2026-12-01T09:30:00")] {
+    for nonsense in [
+        json!("soon"),
+        json!(""),
+        json!(12_345),
+        json!("2026-12-01T09:30:00"),
+    ] {
         let refusal = relay.refusal("web", "event", limited(nonsense)).await;
         assert_eq!(refusal["error"], "invalid_argument");
     }
@@ -113,7 +123,10 @@ async fn tools_091_tools_092_references_must_exist_in_the_project() {
     for (arguments, error) in [
         (composing(json!({})), "invalid_argument"),
         (composing(json!({"threadId": unknown})), "thread_not_found"),
-        (json!({"type": "x", "parentEventId": unknown}), "event_not_found"),
+        (
+            json!({"type": "x", "parentEventId": unknown}),
+            "event_not_found",
+        ),
         (json!({"type": "x", "startedAt": "bad"}), "invalid_argument"),
         (
             json!({"type": "x", "startedAt": "2026-12-01T10:00:00Z", "endedAt": "2026-12-01T09:00:00Z"}),
@@ -131,7 +144,11 @@ async fn tools_091_tools_092_references_must_exist_in_the_project() {
 #[tokio::test]
 async fn tools_093_contradicting_the_unknown_stores_the_event_all_the_same() {
     let relay = Relay::start().await;
-    for unknown in [json!(uuid::Uuid::now_v7().to_string()), json!("x"), json!(7)] {
+    for unknown in [
+        json!(uuid::Uuid::now_v7().to_string()),
+        json!("x"),
+        json!(7),
+    ] {
         let error = json!({"type": "error", "detail": {"contradicts": unknown}});
         let event = relay.tool("web", "event", error).await;
         assert_eq!(event["contradiction"]["applied"], false);
@@ -163,7 +180,8 @@ async fn tools_096_recall_always_has_an_id_and_knows_what_it_returned() {
     let relay = Relay::start().await;
     let recall = relay.tool("web", "recall", json!({"query": "index"})).await;
     assert_eq!(recall["entries"], json!([]));
-    let learn = json!({"title": "Index orders", "body": "Use the partial index.", "kind": "pitfall"});
+    let learn =
+        json!({"title": "Index orders", "body": "Use the partial index.", "kind": "pitfall"});
     let learned = relay.tool("web", "learn", learn).await;
     assert_eq!(learned["validationState"], "candidate");
     let mut used = json!({"queryId": recall["queryId"], "knowledgeId": learned["id"]});
@@ -181,7 +199,10 @@ async fn access_016_access_018_a_lowered_level_holds_from_the_next_call() {
     let relay = Relay::start().await;
     let send = json!({"subject": "s", "body": "b", "to": ["web"]});
     let sent = relay.tool("api", "send", send.clone()).await;
-    let (shop, lee) = (relay.shop, relay.write(|tx| people::add(tx, "Lee", now())).await);
+    let (shop, lee) = (
+        relay.shop,
+        relay.write(|tx| people::add(tx, "Lee", now())).await,
+    );
     // Kim owns the org, where levels mean nothing: the part goes to Lee.
     relay
         .write(move |tx| {
@@ -197,7 +218,10 @@ async fn access_016_access_018_a_lowered_level_holds_from_the_next_call() {
         ("send", json!({"subject": "s", "body": "b", "to": ["api"]})),
         ("reply", json!({"threadId": thread, "body": "b"})),
         ("learn", lesson.clone()),
-        ("event", json!({"type": "error", "detail": {"contradicts": "x"}})),
+        (
+            "event",
+            json!({"type": "error", "detail": {"contradicts": "x"}}),
+        ),
     ] {
         let refusal = relay.refusal("web", tool, arguments).await;
         assert_eq!(refusal["error"], "unauthorized", "{tool}");

@@ -6,14 +6,28 @@ use serde_json::json;
 use crate::support::server::Relay;
 
 const ORDER: [&str; 14] = [
-    "send", "reply", "inbox", "ack", "event", "threads", "show", "close", "search", "roster", "whoami", "recall",
-    "learn", "recall_used",
+    "send",
+    "reply",
+    "inbox",
+    "ack",
+    "event",
+    "threads",
+    "show",
+    "close",
+    "search",
+    "roster",
+    "whoami",
+    "recall",
+    "learn",
+    "recall_used",
 ];
 
 #[tokio::test]
 async fn tools_021_case_m21_the_list_is_the_same_fourteen_and_small() {
     let relay = Relay::start().await;
-    let result = relay.result("web", "tools/list", json!({"cursor": "x"})).await;
+    let result = relay
+        .result("web", "tools/list", json!({"cursor": "x"}))
+        .await;
     let size = result.to_string().len();
     assert!(size <= 9_000, "{size}");
     let tools = result["tools"].as_array().unwrap();
@@ -25,7 +39,10 @@ async fn tools_021_case_m21_the_list_is_the_same_fourteen_and_small() {
         let hints = &tool["annotations"];
         assert_eq!(hints["openWorldHint"], false);
         let name = tool["name"].as_str().unwrap();
-        let reads = ["inbox", "threads", "show", "search", "roster", "whoami", "recall"].contains(&name);
+        let reads = [
+            "inbox", "threads", "show", "search", "roster", "whoami", "recall",
+        ]
+        .contains(&name);
         let once = ["ack", "close", "recall_used"].contains(&name);
         let is = |hint: &str, value: bool| hints.get(hint) == Some(&json!(value));
         assert_eq!(is("readOnlyHint", true), reads, "{name}");
@@ -61,7 +78,10 @@ async fn tools_023_bounds_are_named_and_never_clamped() {
         let refusal = relay.refusal("web", "inbox", json!({"limit": limit})).await;
         assert_eq!(refusal["error"], "invalid_argument", "{limit}");
         let message = refusal["message"].as_str().unwrap();
-        assert!(message.contains("1–50") && message.len() <= 240, "{message}");
+        assert!(
+            message.contains("1–50") && message.len() <= 240,
+            "{message}"
+        );
     }
 }
 
@@ -167,7 +187,8 @@ async fn tools_105_case_m23_blocks_have_the_promised_form() {
 async fn tools_104_a_woken_turn_costs_at_most_1200_bytes_of_results() {
     let relay = Relay::start().await;
     let body = "x".repeat(160);
-    let send = json!({"subject": "Index on the orders table, when it suits", "body": body, "to": ["web"]});
+    let send =
+        json!({"subject": "Index on the orders table, when it suits", "body": body, "to": ["web"]});
     relay.tool("api", "send", send).await;
     let mut bytes = 0;
     let mut spend = async |tool: &str, arguments: Value| {
@@ -181,7 +202,11 @@ async fn tools_104_a_woken_turn_costs_at_most_1200_bytes_of_results() {
     let element = inbox[0].to_string().len();
     assert!(element <= 440, "{element}");
     let thread = inbox[0]["threadId"].clone();
-    spend("reply", json!({"threadId": thread, "body": "Yes, tonight."})).await;
+    spend(
+        "reply",
+        json!({"threadId": thread, "body": "Yes, tonight."}),
+    )
+    .await;
     spend("close", json!({"threadId": thread})).await;
     assert!(bytes <= 1_200, "{bytes}");
 }
@@ -198,6 +223,9 @@ async fn tools_061_case_a09_the_sixth_empty_inbox_is_answered_with_a_word() {
     assert_eq!(blocks, ["no messages", hint]);
     let other = relay.blocks("db", "inbox", json!({})).await.0;
     assert_eq!(other[1], "[]");
-    let list = relay.result("web", "tools/list", json!({})).await.to_string();
+    let list = relay
+        .result("web", "tools/list", json!({}))
+        .await
+        .to_string();
     assert!(list.contains("end your turn") && list.contains("Do not poll"));
 }
