@@ -26,7 +26,7 @@ impl Served {
     /// Serves `db` on `address` and waits until it answers.
     pub fn start(db: &Path, address: SocketAddr) -> Self {
         let home = db.parent().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_relayroom"))
+        let child = Command::new(env!("CARGO_BIN_EXE_relayroom"))
             .args(["serve", "--listen", &address.to_string(), "--db"])
             .arg(db)
             .env_clear()
@@ -37,13 +37,14 @@ impl Served {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
+        let mut served = Self { child, address };
         let begun = Instant::now();
         loop {
             let health = ask(&Call::new(address, "GET", "/health"));
             if health.is_some_and(|reply| reply.status == 200) {
-                return Self { child, address };
+                return served;
             }
-            if let Some(status) = child.try_wait().unwrap() {
+            if let Some(status) = served.child.try_wait().unwrap() {
                 panic!("relayroom serve ended: {status}");
             }
             assert!(begun.elapsed() < PATIENCE, "relayroom serve did not answer");
