@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod cli;
 mod killed;
 mod mcp;
 mod store;

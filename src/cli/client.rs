@@ -229,7 +229,7 @@ fn refused(status: u16, body: &Value) -> Failure {
         _ => Exit::Refused,
     };
     let message = match code {
-        "bad_recipients" => unknown_names(&body["bad"]),
+        "bad_recipients" => unknown_names(&body["details"]["bad"]),
         _ => text::block(word("message")),
     };
     let (message, fix) = split_fix(&message);
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn cli_017_an_unknown_name_comes_with_the_nearest_one() {
         let body = json!({"error": "bad_recipients", "message": "…",
-            "bad": [{"name": "wbe", "why": "unknown", "near": ["web"]}]});
+            "details": {"bad": [{"name": "wbe", "why": "unknown", "near": ["web"]}]}});
         let failure = refused(400, &body);
         assert_eq!(failure.exit, Exit::Refused);
         assert_eq!(

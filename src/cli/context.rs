@@ -21,13 +21,14 @@ pub struct Globals {
     /// Print one JSON object
     #[arg(long, global = true)]
     pub json: bool,
-    /// When to colour
+    /// When to colour: auto, always or never
     #[arg(
         long,
         global = true,
         value_enum,
         value_name = "WHEN",
-        default_value = "auto"
+        default_value = "auto",
+        hide_possible_values = true
     )]
     pub color: Colour,
     /// The relay's address

@@ -17,8 +17,13 @@ pub struct Arguments {
     #[command(flatten)]
     body: writing::Body,
     /// Only these parts, by comma; without it all live participants
-    #[arg(long, value_name = "PART,…", value_delimiter = ',')]
-    to: Vec<String>,
+    #[arg(
+        long,
+        value_name = "PART,…",
+        default_value = "",
+        hide_default_value = true
+    )]
+    to: String,
     /// Wake through the urgent lane
     #[arg(long, conflicts_with = "fyi")]
     urgent: bool,
@@ -36,7 +41,7 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     let client = context.client()?;
     let message = json!({
         "threadId": arguments.thread,
-        "to": arguments.to,
+        "to": writing::names(&arguments.to),
         "body": body,
         "urgent": arguments.urgent,
         "fyi": arguments.fyi,

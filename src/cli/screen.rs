@@ -26,6 +26,17 @@ pub enum Colour {
     Never,
 }
 
+impl Colour {
+    /// Whether to colour where stdout can, or cannot, show it.
+    fn holds(self, shown: bool) -> bool {
+        match self {
+            Self::Auto => shown,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
 /// How a word looks where there is colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -76,11 +87,7 @@ impl Screen {
         let dull = env.path("NO_COLOR").is_some() || env.get("TERM") == Some("dumb");
         Self {
             json,
-            colour: match colour {
-                Colour::Auto => terminal && !dull,
-                Colour::Always => true,
-                Colour::Never => false,
-            },
+            colour: colour.holds(terminal && !dull),
             terminal,
             width: size.map_or(80, |size| usize::from(size.ws_col)).max(20),
             height: size.map_or(24, |size| usize::from(size.ws_row)).max(5),
@@ -183,5 +190,34 @@ impl Screen {
             "declined",
             "nothing was done",
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn cli_023_colour_follows_the_flag_then_the_terminal_and_the_environment() {
+        assert!(Colour::Always.holds(false));
+        assert!(!Colour::Never.holds(true));
+        assert!(Colour::Auto.holds(true) && !Colour::Auto.holds(false));
+        let env = Env::of([("NO_COLOR", "1")], Path::new("/"));
+        assert!(!Screen::of(&env, false, Colour::Auto).colour);
+        assert!(Screen::of(&env, false, Colour::Always).colour);
+    }
+
+    #[test]
+    fn without_colour_a_word_stays_as_it_is() {
+        let mut screen = Screen::plain();
+        assert_eq!(screen.paint(Style::Bad, "blocked"), "blocked");
+        screen.colour = true;
+        assert_eq!(
+            screen.paint(Style::Bad, "blocked"),
+            "\u{1b}[31mblocked\u{1b}[0m"
+        );
+        assert_eq!(screen.paint(Style::Plain, "idle"), "idle");
     }
 }

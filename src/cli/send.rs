@@ -21,7 +21,12 @@ const LOOK: Duration = Duration::from_millis(300);
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The parts, by comma
-    #[arg(value_name = "PART,…", value_delimiter = ',', required = true)]
+    #[arg(
+        value_name = "PART,…",
+        value_delimiter = ',',
+        num_args = 1,
+        required = true
+    )]
     to: Vec<String>,
     /// What it is about, on one line
     subject: String,
@@ -49,7 +54,7 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     let body = arguments.body.read(context)?;
     let client = context.client()?;
     let message = json!({
-        "to": arguments.to,
+        "to": writing::names(&arguments.to),
         "subject": arguments.subject,
         "body": body,
         "urgent": arguments.urgent,

@@ -57,6 +57,13 @@ impl Body {
     }
 }
 
+/// Names by comma.
+#[must_use]
+pub fn names(list: &str) -> Vec<&str> {
+    let names = list.split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
 /// One record per recipient: what happens next for it.
 #[must_use]
 pub fn outcomes(answer: &Value) -> Table {

@@ -1,0 +1,9 @@
+//! The commands (cli.md), each run as the real program against a real relay, in a home of their own.
+
+mod admin;
+mod help;
+mod home;
+mod ids;
+mod mail;
+mod output;
+mod serve;
