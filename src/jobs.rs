@@ -1,17 +1,23 @@
-//! The clockwork: what the relay does by itself. Every 30 s, and once at start, the sweep looks again at whoever may need waking and
-//! closes what has been quiet; every 15 s the times parts were heard are written (wake.md 4, tools.md 10, DESIGN 3).
+//! The clockwork: what the relay does by itself. Every 30 s, at start, and when a park ends, the sweep looks again at whoever may need
+//! waking and closes what has been quiet; every 15 s the times parts were heard are written (wake.md 4 and 7, tools.md 10, DESIGN 3).
 //!
 //! No state of it matters: a job that fails or is missed is made good by the next.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::MissedTickBehavior;
 
 use crate::activity::heard;
+use crate::activity::park;
 use crate::http::App;
 use crate::messaging;
 use crate::store::Outcome;
+use crate::store::Signal;
+use crate::store::Time;
+use crate::store::Topic;
 use crate::wake;
 
 /// How often the sweep runs.
@@ -30,11 +36,13 @@ pub async fn run(app: Arc<App>) {
     for timer in [&mut sweep, &mut flush] {
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     }
+    let mut signals = app.store.signals();
     loop {
         let done = tokio::select! {
             () = app.stop.cancelled() => break,
             _ = sweep.tick() => sweep_once(&app).await,
             _ = flush.tick() => flush_heard(&app).await,
+            () = park_over(&app, &mut signals) => sweep_once(&app).await,
         };
         if let Err(error) = done {
             tracing::warn!(%error, "a job failed; the next run makes it good");
@@ -42,6 +50,44 @@ pub async fn run(app: Arc<App>) {
     }
     if let Err(error) = flush_heard(&app).await {
         tracing::warn!(%error, "the times parts were last heard were not written");
+    }
+}
+
+/// Returns once the park that ends first is over, whichever that is meanwhile.
+async fn park_over(app: &App, signals: &mut broadcast::Receiver<Signal>) {
+    loop {
+        let now = app.now();
+        let first = app
+            .store
+            .read(move |connection| park::first_end(connection, now))
+            .await;
+        let over = async {
+            match first {
+                Ok(Some(end)) => tokio::time::sleep(span(now, end)).await,
+                // Without one, or where it cannot be known, the sweep's own pace has to do.
+                Ok(None) | Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = over => return,
+            () = part_changed(signals) => {}
+        }
+    }
+}
+
+/// From `now` until just after `end`.
+fn span(now: Time, end: Time) -> Duration {
+    Duration::from_millis(end.since(now).unsigned_abs() + 1)
+}
+
+/// Returns once something about a part was committed, or may have been.
+async fn part_changed(signals: &mut broadcast::Receiver<Signal>) {
+    loop {
+        match signals.recv().await {
+            Ok(signal) if signal.topic != Topic::Part => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
     }
 }
 

@@ -28,6 +28,17 @@ pub fn until(connection: &Connection, part: PartSeq, now: Time) -> Outcome<Optio
         .optional()?)
 }
 
+/// When the park that ends first ends.
+///
+/// # Errors
+/// A fault of the store.
+pub fn first_end(connection: &Connection, now: Time) -> Outcome<Option<Time>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT min(limited_until) FROM part WHERE limited_until > ?1 AND deleted_at IS NULL",
+    )?;
+    Ok(statement.query_row([now], |row| row.get(0))?)
+}
+
 /// Parks the part until `reset`, at most 24 h ahead; a time not in the future, or none, ends the park. Returns until when it is parked
 /// now. Who calls it lets `wake` consider the part afterwards.
 ///

@@ -21,13 +21,8 @@ const LOOK: Duration = Duration::from_millis(300);
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The parts, by comma
-    #[arg(
-        value_name = "PART,…",
-        value_delimiter = ',',
-        num_args = 1,
-        required = true
-    )]
-    to: Vec<String>,
+    #[arg(value_name = "PART,…")]
+    to: String,
     /// What it is about, on one line
     subject: String,
     #[command(flatten)]
