@@ -83,21 +83,17 @@ impl Snapshot {
         Some(found)
     }
 
-    /// Whether `ancestor` is `pid` or stands above it.
+    /// `pid` and all above it.
     #[must_use]
-    pub fn is_ancestor(&self, ancestor: i32, pid: i32) -> bool {
+    pub fn ancestors(&self, pid: i32) -> Vec<i32> {
+        let mut chain = Vec::new();
         let mut at = pid;
-        // Longer than any real chain; a list read while processes come and go could hold a circle.
-        for _ in 0..1_000 {
-            if at == ancestor {
-                return true;
-            }
-            match self.stats.get(&at) {
-                Some(stat) if stat.ppid > 0 => at = stat.ppid,
-                _ => return false,
-            }
+        // A list read while processes come and go could hold a circle.
+        while at > 0 && !chain.contains(&at) {
+            chain.push(at);
+            at = self.stats.get(&at).map_or(0, |stat| stat.ppid);
         }
-        false
+        chain
     }
 
     /// When `pid` started, in milliseconds since the epoch.
@@ -188,8 +184,8 @@ mod tests {
                 .is_some_and(|exe| exe.starts_with('/'))
         );
         assert!(!tree[0].argv.is_empty() && !tree[0].stopped);
-        assert!(snapshot.is_ancestor(tree[0].ppid, own));
-        assert!(!snapshot.is_ancestor(own, 1));
+        assert!(snapshot.ancestors(own).contains(&tree[0].ppid));
+        assert!(!snapshot.ancestors(1).contains(&own));
         assert!(snapshot.tree(i32::MAX).is_none());
     }
 }

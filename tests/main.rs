@@ -9,6 +9,7 @@ mod access;
 mod cli;
 mod killed;
 mod mcp;
+mod pager;
 mod store;
 mod support;
 mod tools;

@@ -70,13 +70,12 @@ impl Delivery {
         match result {
             Some(ReportResult::Ok | ReportResult::Already) => {
                 let fresh = self.last.take().filter(|look| is_fresh(look, now));
-                self.phase = Phase::Agreed {
-                    adopt,
-                    until: now + AGREED,
-                };
+                let until = now + AGREED;
+                self.phase = Phase::Agreed { adopt, until };
                 self.look_at = now;
                 match fresh {
-                    Some(look) => self.type_on(adopt, look, now),
+                    // Judged again: a look may have come in while the answer was awaited.
+                    Some(look) => self.look_agreed(adopt, until, look, now),
                     None => Vec::new(),
                 }
             }

@@ -38,6 +38,7 @@ impl Delivery {
             // No lease until an answer brings one.
             lease_until: now,
             not_before: now,
+            since: now,
             look_at: now,
             held_since: None,
             standing: (

@@ -37,6 +37,8 @@ pub struct Delivery {
     pub lease_until: Time,
     /// Nothing is typed before this (a journal could not be read).
     pub not_before: Time,
+    /// When the wake was first offered: the longest-held one types first.
+    pub since: Time,
     /// When the pane is to be looked at next.
     pub look_at: Time,
     /// Since when something holds the line up.
@@ -166,6 +168,7 @@ impl Delivery {
             enters: 0,
             lease_until: now + Duration::from_millis(offer.lease_ms),
             not_before,
+            since: now,
             look_at: now,
             held_since: None,
             standing: (
@@ -203,6 +206,32 @@ impl Delivery {
             | Phase::Entered { .. } => true,
             Phase::Typed(typed) => !typed.waiting,
             Phase::Restarted { .. } | Phase::Looking | Phase::Done(_) => false,
+        }
+    }
+
+    /// Whether what an earlier process left is not settled yet.
+    #[must_use]
+    pub fn is_restarted(&self) -> bool {
+        matches!(self.phase, Phase::Restarted { .. })
+    }
+
+    /// What was last told to hold it up.
+    #[must_use]
+    pub fn held_by(&self) -> Option<(&'static str, &'static str)> {
+        self.told.as_ref().map(|told| (told.reason, told.detail))
+    }
+
+    /// The phase in a word, for the log.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self.phase {
+            Phase::Restarted { .. } => "restarted",
+            Phase::Looking => "looking",
+            Phase::Confirming { .. } | Phase::Agreed { .. } => "confirming",
+            Phase::Typing | Phase::Unsure { .. } => "typing",
+            Phase::Typed(_) => "typed",
+            Phase::Pressing(_) | Phase::Entered { .. } => "entered",
+            Phase::Done(_) => "done",
         }
     }
 

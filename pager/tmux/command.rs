@@ -118,6 +118,18 @@ pub fn paste(nonce: &str, line: &str, seen: &PaneFacts, quiet: bool) -> TmuxComm
     ))
 }
 
+/// Sends `line` letter by letter if the guard holds. A line that passed `line::check` holds no quote.
+#[must_use]
+pub fn letters(nonce: &str, line: &str, seen: &PaneFacts, quiet: bool) -> TmuxCommands<'static> {
+    let letters = SendKeys::new()
+        .disable_lookup()
+        .target_pane(seen.identity.pane.clone())
+        .key("--")
+        .build();
+    let send = format!("{letters} '{line}'");
+    TmuxCommands::new().cmd(guarded(nonce, seen, quiet, &send, ""))
+}
+
 /// Presses the key `Enter` if the guard holds.
 #[must_use]
 pub fn enter(nonce: &str, seen: &PaneFacts, quiet: bool) -> TmuxCommands<'static> {
@@ -253,6 +265,21 @@ mod tests {
         assert!(text.contains("-d -p -b rr-nnn -t %3"), "{text}");
         assert!(text.contains("'nnn|held' ; "), "{text}");
         assert!(!text.contains("Enter") && !text.contains("send"), "{text}");
+    }
+
+    #[test]
+    fn letters_are_literal_and_quoted() {
+        let text = words(&letters(
+            "nnn",
+            "relayroom: mail (tag kqmwvz)",
+            &pane(),
+            true,
+        ))
+        .join(" ");
+        assert!(
+            text.contains("-l -t %3 -- 'relayroom: mail (tag kqmwvz)' ; display-message"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -59,8 +59,10 @@ pub enum Outcome {
 /// The key or text of one guarded send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keys<'a> {
-    /// The wake's line, pasted.
-    Line(&'a str),
+    /// The wake's line, as a framed paste.
+    Paste(&'a str),
+    /// The wake's line, letter by letter: only where a person's own rule table says so.
+    Letters(&'a str),
     /// The key `Enter`.
     Enter,
 }
@@ -123,7 +125,8 @@ impl Tmux {
         let nonce = command::nonce();
         let pane = [seen.identity.pane.clone()];
         let mut commands = match keys {
-            Keys::Line(line) => command::paste(&nonce, line, seen, quiet),
+            Keys::Paste(line) => command::paste(&nonce, line, seen, quiet),
+            Keys::Letters(line) => command::letters(&nonce, line, seen, quiet),
             Keys::Enter => command::enter(&nonce, seen, quiet),
         };
         if self.version.waits_by_itself() {

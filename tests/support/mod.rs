@@ -1,6 +1,11 @@
 //! The harness of the tests from outside: worlds, servers, panes.
 
+pub mod fake_agent;
 pub mod http;
+pub mod pager;
 pub mod process;
+pub mod scripted_relay;
 pub mod server;
+pub mod tmux;
+pub mod wait;
 pub mod world;

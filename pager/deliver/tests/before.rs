@@ -136,6 +136,17 @@ fn d6_an_old_look_is_taken_again_and_decides() {
 }
 
 #[test]
+fn d6_a_dialog_seen_while_the_answer_was_awaited_gets_no_text() {
+    let mut run = Run::new();
+    run.look(0, ready);
+    run.look(100, dialog);
+    assert_eq!(
+        stages(&run.then(10, Event::Confirmed(Some(ReportResult::Ok)))),
+        ["blocked dialog/choice"]
+    );
+}
+
+#[test]
 fn d7_answers_that_are_not_ok_type_nothing() {
     for (answer, phase) in [
         (Some(ReportResult::Cleared), Phase::Done(End::Cleared)),
