@@ -3,3 +3,4 @@
 mod door;
 mod health;
 mod pager;
+mod program;

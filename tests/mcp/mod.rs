@@ -1,6 +1,7 @@
 //! MCP as agents meet it (tools.md), over HTTP.
 
 mod checks;
+mod clients;
 mod events;
 mod listing;
 mod revisions;
