@@ -63,7 +63,9 @@ impl Program {
                     project: shop.seq,
                     part: "web".into(),
                 };
-                let machine = Binding::Pager { machine: "vm".into() };
+                let machine = Binding::Pager {
+                    machine: "vm".into(),
+                };
                 let agent = token::issue(tx, kim, &part, "", None, now())?.0;
                 let pager = token::issue(tx, kim, &machine, "", None, now())?.0;
                 Ok((shop.connect_code, agent, pager))
@@ -74,7 +76,11 @@ impl Program {
         let output = File::create(folder.path().join("output")).unwrap();
         // A full disk is an error to a program, while the limit that plays it here also sends a signal, which is to be ignored.
         let child = Command::new("/bin/sh")
-            .args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_relayroom")])
+            .args([
+                "-c",
+                "trap '' XFSZ; exec \"$0\" \"$@\"",
+                env!("CARGO_BIN_EXE_relayroom"),
+            ])
             .args(["serve", "--listen", &address.to_string(), "--db"])
             .arg(&db)
             .env_clear()
@@ -171,7 +177,11 @@ fn access_049_a_request_that_hangs_is_given_four_seconds() {
     let begun = Instant::now();
     let status = program.ended(Duration::from_secs(5));
     assert_eq!(status.code(), Some(0));
-    assert!(begun.elapsed() > Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() > Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
+    );
 }
 
 #[test]
@@ -184,7 +194,11 @@ fn access_049_a_second_signal_ends_it_at_once() {
     program.signal(Signal::TERM);
     let status = program.ended(Duration::from_secs(2));
     assert_eq!((status.code(), status.signal()), (Some(143), None));
-    assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_millis(500),
+        "{:?}",
+        begun.elapsed()
+    );
 }
 
 #[test]
@@ -218,12 +232,17 @@ fn access_007_access_051_one_line_per_request_and_no_secret_in_any() {
     ] {
         assert!(!output.contains(secret), "{secret} in {output}");
     }
-    let lines: Vec<&str> = output.lines().filter(|line| line.contains("request_id=")).collect();
+    let lines: Vec<&str> = output
+        .lines()
+        .filter(|line| line.contains("request_id="))
+        .collect();
     let with = |word: &str| lines.iter().filter(|line| line.contains(word)).count();
     assert_eq!(with("/mcp/{code}"), 3, "{output}");
     assert_eq!(with("/api/admin/status"), 1);
     assert_eq!(with("status=404"), 1);
-    let good = lines.iter().find(|line| line.contains("status=200") && line.contains("/mcp/"));
+    let good = lines
+        .iter()
+        .find(|line| line.contains("status=200") && line.contains("/mcp/"));
     for field in ["method=POST", "ms=", "bytes=", "peer=127.0.0.1", "part 1"] {
         assert!(good.unwrap().contains(field), "{field} in {good:?}");
     }
@@ -234,11 +253,15 @@ fn tools_010_case_m01_case_m02_a_restart_between_two_calls_is_invisible() {
     let mut program = Program::start("info");
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
         {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}});
-    let whoami = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "whoami"}});
+    let whoami =
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "whoami"}});
     let path = format!("/mcp/{}?part=web", program.code);
     let call = |body| {
         let call = Call::new(program.address, "POST", &path).bearer(&program.agent);
-        ask(&call.header("mcp-session-id", "of the first life").json(body)).unwrap()
+        ask(&call
+            .header("mcp-session-id", "of the first life")
+            .json(body))
+        .unwrap()
     };
     assert_eq!(call(&hello).status, 200);
     let before = call(&whoami).body;
@@ -274,14 +297,20 @@ fn access_048_tools_032_a_full_disk_is_said_and_passes_without_a_restart() {
         let call = Call::new(program.address, "POST", &path).bearer(&program.agent);
         ask(&call.json(&body)).unwrap().json()
     };
-    let whoami = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "whoami"}});
+    let whoami =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "whoami"}});
     let call = Call::new(program.address, "POST", &path).bearer(&program.agent);
     assert_eq!(ask(&call.json(&whoami)).unwrap().status, 200);
 
     program.limit_files(Some(1));
     let answer = send();
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
-    assert!(answer["error"]["message"].as_str().unwrap().contains("Nothing was stored"));
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Nothing was stored")
+    );
     std::thread::sleep(Duration::from_millis(1_050));
     let health = program.health();
     assert_eq!(health.status, 503, "{}", health.body);
@@ -295,5 +324,8 @@ fn access_048_tools_032_a_full_disk_is_said_and_passes_without_a_restart() {
     }
     let answer = send();
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("threadId") && !text.contains("duplicate"), "{text}");
+    assert!(
+        text.contains("threadId") && !text.contains("duplicate"),
+        "{text}"
+    );
 }

@@ -22,11 +22,21 @@ async fn converse(relay: &Relay, lifecycle: ClientLifecycleMode) {
     let tools = client.list_all_tools().await.unwrap();
     assert_eq!(tools.len(), 14);
     let call = async |name: &'static str, arguments: Value| {
-        let params = CallToolRequestParams::new(name)
-            .with_arguments(arguments.as_object().unwrap().clone());
+        let params =
+            CallToolRequestParams::new(name).with_arguments(arguments.as_object().unwrap().clone());
         let result = client.call_tool(params).await.unwrap();
-        let text = result.content.last().unwrap().as_text().unwrap().text.clone();
-        (result.is_error == Some(true), serde_json::from_str::<Value>(&text).unwrap())
+        let text = result
+            .content
+            .last()
+            .unwrap()
+            .as_text()
+            .unwrap()
+            .text
+            .clone();
+        (
+            result.is_error == Some(true),
+            serde_json::from_str::<Value>(&text).unwrap(),
+        )
     };
     let send = json!({"subject": "s", "body": "b", "to": ["api"]});
     let (refused, sent) = call("send", send).await;
