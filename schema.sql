@@ -135,11 +135,7 @@ CREATE TABLE thread (
   -- Newest message. The quiet half hour before auto-close runs from `stirred_at`: the latest of newest message, a message shown to a
   -- recipient for the first time, and a person's reopening (tools.md 10).
   message_at  INTEGER NOT NULL,
-  stirred_at  INTEGER NOT NULL,
-  -- Until when wakes caused in this thread by too long a chain are held, and that brake's current step (wake.md 6).
-  hops_until  INTEGER,
-  hops_step   INTEGER NOT NULL DEFAULT 0,
-  hops_at     INTEGER
+  stirred_at  INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX thread_by_project ON thread (project, seq);
 CREATE INDEX thread_by_status ON thread (project, status, seq);
@@ -188,15 +184,25 @@ CREATE TABLE recipient (
   seen_at      INTEGER,
   last_seen_at INTEGER,
   read_at      INTEGER,
-  -- Typed into the part's pane by a nudge that covered it, and that nudge's line known to have been submitted.
-  nudged_at    INTEGER,
-  presented_at INTEGER
+  -- The latest wake with a nudge that covered it, and when the first such line was known to have been submitted.
+  nudged_by    INTEGER REFERENCES wake (seq),
+  presented_at INTEGER,
+  -- Beyond the broadcast cap of its reply: it wakes nobody before the next sweep.
+  later        INTEGER NOT NULL DEFAULT 0 CHECK (later IN (0, 1)),
+  -- Reminders that covered it, and when the next is due (wake.md 5).
+  reminders    INTEGER NOT NULL DEFAULT 0,
+  remind_at    INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX recipient_once ON recipient (message, part);
 CREATE UNIQUE INDEX recipient_person ON recipient (message) WHERE part IS NULL;
 CREATE INDEX recipient_inbox ON recipient (part, message) WHERE live = 1;
 CREATE INDEX recipient_unread ON recipient (part, message) WHERE live = 1 AND read_at IS NULL;
 CREATE INDEX recipient_loud ON recipient (part, message) WHERE live = 1 AND read_at IS NULL AND fyi = 0;
+CREATE INDEX recipient_new ON recipient (part, message)
+  WHERE live = 1 AND read_at IS NULL AND fyi = 0 AND seen_at IS NULL AND nudged_by IS NULL;
+CREATE INDEX recipient_remind ON recipient (remind_at, part) WHERE live = 1 AND read_at IS NULL AND remind_at IS NOT NULL;
+CREATE INDEX recipient_later ON recipient (message) WHERE later = 1;
+CREATE INDEX recipient_shown ON recipient (part, last_seen_at) WHERE last_seen_at IS NOT NULL;
 CREATE INDEX recipient_by_thread ON recipient (thread, part);
 
 -- Every party of a thread: opener, addressees, writers. `part` NULL is the person's lane.
@@ -240,24 +246,24 @@ CREATE TABLE wake (
   lane         TEXT    NOT NULL CHECK (lane IN ('normal', 'urgent', 'human')),
   kind         TEXT    NOT NULL CHECK (kind IN ('mail', 'reminder', 'again')),
   state        TEXT    NOT NULL CHECK (state IN ('waiting', 'leased', 'presented', 'unconfirmed', 'done')),
-  -- Newest message it announces; newest message its last nudge covered.
+  -- Newest message it announces.
   last_seq     INTEGER NOT NULL,
-  nudged_seq   INTEGER NOT NULL DEFAULT 0,
   -- What caused it.
   cause_part   INTEGER REFERENCES part (seq),
   cause_thread INTEGER REFERENCES thread (seq),
   cause_message INTEGER REFERENCES message (seq),
   issued_at    INTEGER NOT NULL,
-  -- Lines typed so far; the number of the nudge now due or under way (1 to 4).
-  nudges       INTEGER NOT NULL DEFAULT 0,
+  -- The number of the latest nudge, due or typed (1 to 4), and whether its line was typed: until then it holds a place in the budget,
+  -- from then on it counts as a nudge.
   rung         INTEGER NOT NULL DEFAULT 1,
+  typed        INTEGER NOT NULL DEFAULT 0 CHECK (typed IN (0, 1)),
+  -- When a line was last typed for it.
   nudged_at    INTEGER,
-  -- The lease.
+  -- The lease: whose pager, on which machine.
   holder       TEXT,
+  machine      TEXT,
   leased_at    INTEGER,
   lease_until  INTEGER,
-  -- Whether this rung's line was typed: it then counts as a nudge, and the place it held in the budget is given up.
-  typed        INTEGER NOT NULL DEFAULT 0 CHECK (typed IN (0, 1)),
   -- What holds it up in the pane, in the pager's or our words, and since when.
   hold_reason  TEXT,
   hold_detail  TEXT,
@@ -272,7 +278,8 @@ CREATE TABLE wake (
 ) STRICT;
 CREATE UNIQUE INDEX wake_open ON wake (part) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX wake_open_tag ON wake (tag) WHERE ended_at IS NULL;
-CREATE INDEX wake_open_by_owner ON wake (owner, lane) WHERE ended_at IS NULL;
+CREATE INDEX wake_place ON wake (owner, lane, seq) WHERE ended_at IS NULL AND typed = 0;
+CREATE INDEX wake_by_cause ON wake (part, cause_part, issued_at) WHERE cause_part IS NOT NULL;
 CREATE INDEX wake_by_part ON wake (part, seq);
 CREATE INDEX wake_by_tag ON wake (tag, seq);
 
@@ -316,14 +323,17 @@ CREATE UNIQUE INDEX hold_open ON hold (part, reason) WHERE ended_at IS NULL;
 CREATE INDEX hold_open_by_owner ON hold (owner, reason) WHERE ended_at IS NULL;
 CREATE INDEX hold_by_part ON hold (part, seq);
 
--- The ping-pong brake of a pair of parts in a thread (wake.md 6); `low` < `high`.
-CREATE TABLE ping_pong (
+-- Brakes on the wakes of a thread (wake.md 6): of two parts that answer each other too fast (`low` < `high`), or, with 0 for both, of
+-- too long a chain of messages. The row stays for the hour in which a further trip doubles the hold.
+CREATE TABLE brake (
   thread     INTEGER NOT NULL REFERENCES thread (seq),
-  low        INTEGER NOT NULL REFERENCES part (seq),
-  high       INTEGER NOT NULL REFERENCES part (seq),
+  low        INTEGER NOT NULL,
+  high       INTEGER NOT NULL,
+  -- Ordinal of the message it tripped on: a person's later message in the thread lets it go.
+  ordinal    INTEGER NOT NULL,
   tripped_at INTEGER NOT NULL,
   until      INTEGER NOT NULL,
-  -- How often it tripped within the hour: the hold doubles with each.
+  -- Trips before this one, each within an hour of the one before it.
   step       INTEGER NOT NULL,
   PRIMARY KEY (thread, low, high)
 ) STRICT, WITHOUT ROWID;

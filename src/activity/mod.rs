@@ -14,5 +14,6 @@ pub mod heard;
 pub mod pane;
 pub mod park;
 pub mod roster;
+pub mod turn;
 
 pub use heard::Heard;

@@ -6,25 +6,29 @@
 //! answers [`view`]. A poll with `"claim":false` uses [`view`] alone.
 
 use rusqlite::Connection;
-use rusqlite::OptionalExtension;
 use sha2::Digest;
 use sha2::Sha256;
 
-use super::consider::tell;
+use super::consider;
+use super::facts::Facts;
+use super::handout;
+use super::handout::Handout;
+use super::hold;
 use super::line;
+use super::row;
+use super::row::Wake;
 use crate::activity::pane;
+use crate::activity::turn;
 use crate::api::PollPart;
 use crate::api::PollPartAnswer;
 use crate::api::PollRequest;
-use crate::api::TurnView;
 use crate::api::WakeOffer;
 use crate::store::Outcome;
 use crate::store::PartSeq;
 use crate::store::Time;
 use crate::store::Tx;
 
-/// Length of a lease in milliseconds.
-pub const LEASE_MS: i64 = 45_000;
+pub use super::lease::holder;
 
 /// A part the poll names and the pager may have.
 #[derive(Debug, Clone, Copy)]
@@ -35,13 +39,8 @@ pub struct Served<'a> {
     pub asked: &'a PollPart,
 }
 
-/// Who holds a wake: `<pager>:<part>`.
-#[must_use]
-pub fn holder(pager: &str, part: &str) -> String {
-    format!("{pager}:{part}")
-}
-
-/// Notes the heartbeat and the looks of `poll`, leases the wakes of `served` that may be typed, and answers one entry per part, in order.
+/// Notes the heartbeat and the looks of `poll`, considers the parts of `served`, leases what may be typed for them, and answers one
+/// entry per part, in order. A part whose wake another pager holds is left alone.
 ///
 /// # Errors
 /// A fault of the store.
@@ -51,37 +50,32 @@ pub fn claim(
     served: &[Served<'_>],
     now: Time,
 ) -> Outcome<Vec<PollPartAnswer>> {
-    for Served { part, asked } in served {
-        pane::observe(
-            tx,
-            *part,
-            &pane::PagerLook {
-                pager: &poll.pager,
-                machine: &poll.machine,
-                version: &poll.version,
-                tmux: &poll.tmux,
-                cli: asked.cli.as_deref(),
-                cli_version: asked.cli_version.as_deref(),
-                look: asked.pane.as_ref(),
-            },
-            now,
-        )?;
-        let leased = tx.execute(
-            "UPDATE wake SET state = 'leased', holder = ?2, leased_at = ?3, lease_until = ?4
-              WHERE part = ?1 AND state IN ('waiting', 'leased')
-                AND (holder = ?2 OR lease_until IS NULL OR lease_until <= ?3)",
-            (
-                part,
-                holder(&poll.pager, &asked.part),
-                now,
-                now.0 + LEASE_MS,
-            ),
-        )?;
-        if leased > 0 {
-            tell(tx, *part)?;
+    for seat in served {
+        let holder = holder(&poll.pager, &seat.asked.part);
+        if let Handout::Held { .. } = handout::of(tx, seat.part, &holder, now)? {
+            continue;
+        }
+        observe(tx, poll, seat, now)?;
+        consider::consider(tx, seat.part, now)?;
+        if let Handout::Offered(wake) = handout::of(tx, seat.part, &holder, now)? {
+            let facts = Facts::of(tx, seat.part, now)?;
+            row::lease(tx, &facts, &wake, &holder, Some(&poll.machine), now)?;
         }
     }
     view(tx, &poll.pager, served, now)
+}
+
+fn observe(tx: &Tx<'_>, poll: &PollRequest, seat: &Served<'_>, now: Time) -> Outcome<()> {
+    let look = pane::PagerLook {
+        pager: &poll.pager,
+        machine: &poll.machine,
+        version: &poll.version,
+        tmux: &poll.tmux,
+        cli: seat.asked.cli.as_deref(),
+        cli_version: seat.asked.cli_version.as_deref(),
+        look: seat.asked.pane.as_ref(),
+    };
+    pane::observe(tx, seat.part, &look, now).map(|_| ())
 }
 
 /// The same entries without lease or heartbeat: a wake that could be claimed is shown with `lease_ms` 0.
@@ -100,48 +94,53 @@ pub fn view(
         .collect()
 }
 
+const PART: &str = "SELECT (SELECT count(*) FROM recipient WHERE part = p.seq AND live = 1 AND read_at IS NULL), colour
+       FROM part AS p WHERE seq = ?1";
+
 fn entry(
     connection: &Connection,
     pager: &str,
     Served { part, asked }: Served<'_>,
     now: Time,
 ) -> Outcome<PollPartAnswer> {
-    let (unread, colour) = connection
-        .prepare_cached(
-            "SELECT (SELECT count(*) FROM recipient WHERE part = p.seq AND live = 1 AND read_at IS NULL), colour
-               FROM part AS p WHERE seq = ?1",
-        )?
-        .query_row([part], |row| Ok((row.get::<_, u32>(0)?.into(), row.get(1)?)))?;
-    let offer = connection
-        .prepare_cached(
-            "SELECT id, tag, rung, lease_until FROM wake
-              WHERE part = ?1 AND ended_at IS NULL AND state IN ('waiting', 'leased')
-                AND (holder = ?2 OR lease_until IS NULL OR lease_until <= ?3)",
-        )?
-        .query_row((part, holder(pager, &asked.part), now), |row| {
-            let tag: String = row.get(1)?;
-            let until: Option<Time> = row.get(3)?;
-            Ok(WakeOffer {
-                wake_id: row.get(0)?,
-                nudge: row.get(2)?,
-                line: line::of(&tag),
-                tag,
-                lease_ms: until
-                    .map_or(0, |until| until.since(now))
-                    .try_into()
-                    .unwrap_or(0),
-            })
-        })
-        .optional()?;
-    Ok(PollPartAnswer {
+    let blank = PollPartAnswer {
         code: asked.code.clone(),
         part: asked.part.clone(),
-        unread,
-        colour,
-        turn: TurnView::default(),
-        wake: offer,
         ..PollPartAnswer::default()
+    };
+    let wake = match handout::of(connection, part, &holder(pager, &asked.part), now)? {
+        Handout::Held { machine } => {
+            return Ok(PollPartAnswer {
+                error: Some("held".into()),
+                machine,
+                ..blank
+            });
+        }
+        Handout::Offered(wake) => Some(offer(&wake, now)),
+        Handout::Nothing => None,
+    };
+    let (unread, colour) = connection
+        .prepare_cached(PART)?
+        .query_row([part], |row| Ok((row.get::<_, u32>(0)?, row.get(1)?)))?;
+    Ok(PollPartAnswer {
+        unread: unread.into(),
+        colour,
+        hold: hold::reason(connection, part)?.map(|reason| reason.as_str().to_owned()),
+        turn: turn::of(connection, part)?,
+        wake,
+        ..blank
     })
+}
+
+fn offer(wake: &Wake, now: Time) -> WakeOffer {
+    let left = wake.lease_until.map_or(0, |until| until.since(now));
+    WakeOffer {
+        wake_id: wake.id.clone(),
+        tag: wake.tag.clone(),
+        nudge: wake.rung,
+        line: line::of(&wake.tag),
+        lease_ms: left.unsigned_abs(),
+    }
 }
 
 /// Names the state that `entries` (all of an answer's, refused ones too) describe: what `seen` is compared with. The age of a lease is
@@ -160,4 +159,26 @@ pub fn rev(entries: &[PollPartAnswer]) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rev_follows_the_state_and_not_the_age_of_a_lease() {
+        let wake = |nudge, lease_ms| PollPartAnswer {
+            wake: Some(WakeOffer {
+                wake_id: "w".into(),
+                tag: "kqmwvz".into(),
+                nudge,
+                line: line::of("kqmwvz"),
+                lease_ms,
+            }),
+            ..PollPartAnswer::default()
+        };
+        assert_eq!(rev(&[wake(1, 45_000)]), rev(&[wake(1, 3)]));
+        assert_ne!(rev(&[wake(1, 45_000)]), rev(&[wake(2, 45_000)]));
+        assert_ne!(rev(&[PollPartAnswer::default()]), rev(&[]));
+    }
 }

@@ -1,8 +1,21 @@
-//! What a pager reports of a delivery (wake.md 8).
+//! What a pager reports of a delivery (wake.md 8): each report one transaction, each applied once.
 
 use rusqlite::OptionalExtension;
 
-use super::consider::tell;
+use super::Ending;
+use super::Kind;
+use super::State;
+use super::facts::Facts;
+use super::handout;
+use super::lease;
+use super::lease::Lease;
+use super::mail;
+use super::nudge;
+use super::nudge::Outcome as NudgeOutcome;
+use super::queue;
+use super::queue::Others;
+use super::row;
+use super::row::Wake;
 use crate::api::ReportRequest;
 use crate::api::ReportResult;
 use crate::api::Stage;
@@ -11,10 +24,24 @@ use crate::store::PartSeq;
 use crate::store::Refusal;
 use crate::store::Time;
 use crate::store::Tx;
-use crate::store::WakeSeq;
 use crate::store::parse_id;
 
-/// Applies one report of the pager that holds the part's wake; `holder` is [`super::poll::holder`] of its pager and part.
+/// What a pager may say holds a wake up (wake.md 3); other words are kept as `unknown`.
+const HOLD_UPS: [&str; 6] = ["dialog", "draft", "busy", "mode", "no_agent", "no_pane"];
+
+/// Longest evidence kept, in characters.
+const EVIDENCE: usize = 400;
+
+/// A pager's text as it may stand on a page.
+fn cut(text: &str, characters: usize) -> String {
+    text.chars()
+        .filter(|c| !c.is_control())
+        .take(characters)
+        .collect()
+}
+
+/// Applies one report on a wake of `part`; `holder` is [`lease::holder`] of the pager that sent it. A report with a known `event` is
+/// answered as before and changes nothing, where it was taken with `already`. A `confirm` is always asked anew.
 ///
 /// # Errors
 /// `invalid_argument` if `wakeId` or `event` is no UUID.
@@ -28,87 +55,230 @@ pub fn apply(
     let (Some(id), Some(event)) = (parse_id(&report.wake_id), parse_id(&report.event)) else {
         return Err(Refusal::new("invalid_argument", "wakeId and event are UUIDs").into());
     };
-    let known: bool = tx
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM report WHERE event = ?1)")?
-        .query_row([&event], |row| row.get(0))?;
-    if known {
-        return Ok(ReportResult::Already);
-    }
-    let found: Option<(WakeSeq, Option<String>, bool)> = tx
-        .prepare_cached(
-            "SELECT seq, holder, typed FROM wake WHERE id = ?1 AND part = ?2 AND ended_at IS NULL AND rung = ?3",
-        )?
-        .query_row((id, part, report.nudge), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .optional()?;
-    let Some((wake, held_by, typed)) = found else {
-        return Ok(match report.stage {
-            Stage::Confirm => ReportResult::Cleared,
-            _ => ReportResult::Stale,
-        });
+    let Some(wake) = row::by_id(tx, part, &id)? else {
+        return Ok(ReportResult::Stale);
     };
-    if held_by.as_deref() != Some(holder) {
-        return Ok(ReportResult::NotHolder);
+    let facts = Facts::of(tx, part, now)?;
+    let delivery = Delivery {
+        tx,
+        facts: &facts,
+        wake: &wake,
+        report,
+        holder,
+        now,
+    };
+    if report.stage == Stage::Confirm {
+        return delivery.confirm();
     }
-    match &report.stage {
-        Stage::Confirm => return Ok(ReportResult::Ok),
-        Stage::Blocked {
-            reason,
-            detail,
-            evidence,
-        } => {
-            tx.execute(
-                "UPDATE wake SET hold_since = CASE WHEN hold_reason IS ?2 THEN hold_since ELSE ?5 END,
-                                 hold_reason = ?2, hold_detail = ?3, evidence = ?4 WHERE seq = ?1",
-                (wake, reason, detail, evidence, now),
-            )?;
+    if let Some(result) = known(tx, &event)? {
+        return Ok(result);
+    }
+    let result = delivery.apply()?;
+    tx.prepare_cached("INSERT INTO report (event, wake, result, at) VALUES (?1, ?2, ?3, ?4)")?
+        .execute((event, wake.seq, word(result), now))?;
+    Ok(result)
+}
+
+/// What a report applied before is answered.
+fn known(tx: &Tx<'_>, event: &str) -> Outcome<Option<ReportResult>> {
+    let result: Option<String> = tx
+        .prepare_cached("SELECT result FROM report WHERE event = ?1")?
+        .query_row([event], |row| row.get(0))
+        .optional()?;
+    Ok(result.map(|result| {
+        [
+            ReportResult::Cleared,
+            ReportResult::Stale,
+            ReportResult::NotHolder,
+        ]
+        .into_iter()
+        .find(|known| word(*known) == result)
+        .unwrap_or(ReportResult::Already)
+    }))
+}
+
+fn word(result: ReportResult) -> &'static str {
+    match result {
+        ReportResult::Ok => "ok",
+        ReportResult::Cleared => "cleared",
+        ReportResult::Already => "already",
+        ReportResult::Stale => "stale",
+        ReportResult::NotHolder => "not_holder",
+    }
+}
+
+/// A report and the wake it is about.
+struct Delivery<'a, 't> {
+    tx: &'a Tx<'t>,
+    facts: &'a Facts,
+    wake: &'a Wake,
+    report: &'a ReportRequest,
+    holder: &'a str,
+    now: Time,
+}
+
+impl Delivery<'_, '_> {
+    /// May the line be typed now? `ok` renews the lease.
+    fn confirm(&self) -> Outcome<ReportResult> {
+        let Self {
+            tx,
+            facts,
+            wake,
+            now,
+            ..
+        } = self;
+        if wake.state == State::Done {
+            return Ok(ReportResult::Cleared);
         }
-        Stage::Typed { .. } if typed => return Ok(ReportResult::Already),
-        Stage::Typed { .. } => {
-            tx.execute(
-                "INSERT INTO nudge (wake, part, owner, lane, rung, at, last_seq, cause_part, cause_thread)
-                 SELECT seq, part, owner, lane, rung, ?2, last_seq, cause_part, cause_thread FROM wake WHERE seq = ?1",
-                (wake, now),
-            )?;
-            tx.execute(
-                "UPDATE wake SET typed = 1, nudges = nudges + 1, nudged_at = ?2, nudged_seq = last_seq WHERE seq = ?1",
-                (wake, now),
-            )?;
-            tx.execute(
-                "UPDATE recipient SET nudged_at = ?2 WHERE part = ?1 AND live = 1 AND read_at IS NULL AND fyi = 0",
-                (part, now),
-            )?;
+        if wake.lease(self.holder, *now) == Lease::Other {
+            return Ok(ReportResult::NotHolder);
         }
-        Stage::Submitted { .. } => {
-            tx.execute(
-                "UPDATE wake SET state = 'presented', presented_at = coalesce(presented_at, ?2), lease_until = NULL
-                  WHERE seq = ?1",
-                (wake, now),
-            )?;
-            tx.execute(
-                "UPDATE recipient SET presented_at = coalesce(presented_at, ?2)
-                  WHERE part = ?1 AND live = 1 AND read_at IS NULL AND nudged_at IS NOT NULL",
-                (part, now),
-            )?;
+        if !wake.is_due() || self.report.nudge != wake.rung {
+            // Who asks to type a line that was typed has lost track of it: what became of it is not known.
+            if wake.state == State::Leased && self.report.nudge == wake.rung {
+                row::set_state(tx, facts, wake, State::Unconfirmed)?;
+            }
+            return Ok(ReportResult::Stale);
         }
-        Stage::Unconfirmed { .. } => {
-            tx.execute(
-                "UPDATE wake SET state = 'unconfirmed', lease_until = NULL WHERE seq = ?1",
-                [wake],
-            )?;
+        if !self.may_type()? {
+            return Ok(ReportResult::Cleared);
         }
-        Stage::Released => {
-            tx.execute(
-                "UPDATE wake SET state = 'waiting', lease_until = NULL WHERE seq = ?1",
-                [wake],
-            )?;
+        row::lease(tx, facts, wake, self.holder, None, *now)?;
+        Ok(ReportResult::Ok)
+    }
+
+    /// Whether the line may be typed; if not, the wake is taken back from its holder, or ended if nothing is left to announce.
+    fn may_type(&self) -> Outcome<bool> {
+        let Self {
+            tx,
+            facts,
+            wake,
+            now,
+            ..
+        } = self;
+        if handout::may_type(tx, wake, *now)? {
+            return Ok(true);
+        }
+        if facts.live && mail::newest(tx, wake.part)?.is_none() {
+            queue::end(tx, facts, wake, Ending::Cleared, Others::First, *now)?;
+        } else {
+            row::set_state(tx, facts, wake, State::Waiting)?;
+        }
+        Ok(false)
+    }
+
+    fn apply(&self) -> Outcome<ReportResult> {
+        let Self {
+            wake, report, now, ..
+        } = self;
+        if wake.state == State::Done || report.nudge != wake.rung {
+            return Ok(ReportResult::Stale);
+        }
+        if wake.lease(self.holder, *now) == Lease::Other {
+            return Ok(ReportResult::NotHolder);
+        }
+        match &report.stage {
+            Stage::Confirm => self.confirm(),
+            Stage::Blocked {
+                reason,
+                detail,
+                evidence,
+            } => self.blocked(reason, detail, evidence),
+            Stage::Typed { .. } => self.typed(),
+            Stage::Submitted {
+                evidence, enters, ..
+            } => self.outcome(NudgeOutcome::Submitted, evidence, Some(*enters)),
+            Stage::Unconfirmed { why } => self.outcome(NudgeOutcome::Unconfirmed, why, None),
+            Stage::Released => self.released(),
         }
     }
-    tx.execute(
-        "INSERT INTO report (event, wake, result, at) VALUES (?1, ?2, 'ok', ?3)",
-        (event, wake, now),
-    )?;
-    tell(tx, part)?;
-    Ok(ReportResult::Ok)
+
+    /// Something in the pane holds the wake up, since it was first reported so.
+    fn blocked(&self, reason: &str, detail: &str, evidence: &str) -> Outcome<ReportResult> {
+        let reason = HOLD_UPS
+            .into_iter()
+            .find(|known| *known == reason)
+            .unwrap_or("unknown");
+        let detail = cut(detail, 100);
+        let evidence = cut(evidence, EVIDENCE);
+        let since = Time::parse(&self.report.at).map_or(self.now, |at| at.min(self.now));
+        row::blocked(
+            self.tx, self.facts, self.wake, reason, &detail, &evidence, since,
+        )?;
+        Ok(ReportResult::Ok)
+    }
+
+    /// The line stands in the composer. This is what the budget counts; Enter is pressed only after our answer, so that a pause or a
+    /// close in the meantime still stops it.
+    fn typed(&self) -> Outcome<ReportResult> {
+        if self.wake.typed {
+            return Ok(ReportResult::Already);
+        }
+        if !self.may_type()? {
+            return Ok(ReportResult::Cleared);
+        }
+        self.count()?;
+        Ok(ReportResult::Ok)
+    }
+
+    /// Writes the nudge.
+    fn count(&self) -> Outcome<()> {
+        let Self {
+            tx,
+            facts,
+            wake,
+            now,
+            ..
+        } = self;
+        nudge::write(tx, wake, *now)?;
+        let until = wake
+            .lease_until
+            .filter(|until| now < until)
+            .unwrap_or(*now + lease::LENGTH);
+        row::typed(tx, facts, wake, self.holder, until, *now)?;
+        let reminds = wake.kind == Kind::Reminder && wake.rung == 1;
+        mail::cover(tx, wake.part, wake.seq, reminds)
+    }
+
+    /// What became of the line. It was typed even if the report that says so was lost.
+    fn outcome(
+        &self,
+        outcome: NudgeOutcome,
+        evidence: &str,
+        enters: Option<u32>,
+    ) -> Outcome<ReportResult> {
+        let Self {
+            tx,
+            facts,
+            wake,
+            now,
+            ..
+        } = self;
+        if !wake.typed {
+            self.count()?;
+        }
+        if !nudge::conclude(tx, wake, outcome, &cut(evidence, EVIDENCE), enters, *now)? {
+            return Ok(ReportResult::Already);
+        }
+        match outcome {
+            NudgeOutcome::Submitted => {
+                row::presented(tx, facts, wake, *now)?;
+                mail::presented(tx, wake.part, wake.seq, *now)?;
+            }
+            NudgeOutcome::Unconfirmed => row::set_state(tx, facts, wake, State::Unconfirmed)?,
+        }
+        Ok(ReportResult::Ok)
+    }
+
+    /// The holder gives its lease back.
+    fn released(&self) -> Outcome<ReportResult> {
+        if self.wake.state == State::Leased {
+            let state = match self.wake.typed {
+                true => State::Unconfirmed,
+                false => State::Waiting,
+            };
+            row::set_state(self.tx, self.facts, self.wake, state)?;
+        }
+        Ok(ReportResult::Ok)
+    }
 }

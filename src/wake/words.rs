@@ -1,6 +1,92 @@
-//! The words of the capability: what became of a wake, and why it was held.
+//! The words of the capability, as tables, JSON and pages have them.
 
-use crate::store::MessageSeq;
+use rusqlite::ToSql;
+use rusqlite::types::FromSql;
+use rusqlite::types::FromSqlError;
+use rusqlite::types::FromSqlResult;
+use rusqlite::types::ToSqlOutput;
+use rusqlite::types::ValueRef;
+
+/// An enum whose values are words of a column.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident { $($value:ident = $word:literal),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "the names are the words of wake.md")]
+        pub enum $name {
+            $($value),*
+        }
+
+        impl $name {
+            /// The word of the tables and of JSON.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word),*
+                }
+            }
+        }
+
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.as_str().into())
+            }
+        }
+
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($word => Ok(Self::$value),)*
+                    _ => Err(FromSqlError::InvalidType),
+                }
+            }
+        }
+    )*};
+}
+
+words! {
+    /// Why a due wake was not issued, in the order of the checks of wake.md 4.
+    HoldReason {
+        Paused = "paused",
+        Limited = "limited",
+        HumanCeiling = "human_ceiling",
+        Cooldown = "cooldown",
+        PingPong = "ping_pong",
+        Broadcast = "broadcast",
+        Budget = "budget",
+    }
+
+    /// Whose allowance a nudge counts against; a later one is never lowered to an earlier by mail that joins.
+    Lane {
+        Normal = "normal",
+        Urgent = "urgent",
+        Human = "human",
+    }
+
+    /// What a wake is for.
+    Kind {
+        Mail = "mail",
+        Reminder = "reminder",
+        Again = "again",
+    }
+
+    /// Where a wake stands (wake.md 3).
+    State {
+        Waiting = "waiting",
+        Leased = "leased",
+        Presented = "presented",
+        Unconfirmed = "unconfirmed",
+        Done = "done",
+    }
+
+    /// How a wake ended.
+    Ending {
+        Consumed = "consumed",
+        Cleared = "cleared",
+        Unanswered = "unanswered",
+        Canceled = "canceled",
+    }
+}
 
 /// What [`super::consider`] decided for a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +129,7 @@ impl Decision {
 pub enum Note {
     /// No pager was heard for the part in the last 90 s.
     NoPager,
-    /// The urgent allowance is spent: it goes through the normal lane.
+    /// The urgent allowance is spent: it goes through the normal lane. Said before [`Note::NoPager`], for it answers what was asked for.
     NormalLane,
 }
 
@@ -56,42 +142,4 @@ impl Note {
             Self::NormalLane => "normal_lane",
         }
     }
-}
-
-/// Why a due wake was not issued, in the order of wake.md 4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names are the hold reasons of wake.md 4")]
-pub enum HoldReason {
-    Paused,
-    Limited,
-    HumanCeiling,
-    Cooldown,
-    PingPong,
-    Broadcast,
-    Budget,
-}
-
-impl HoldReason {
-    /// The word of the tables and of JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Paused => "paused",
-            Self::Limited => "limited",
-            Self::HumanCeiling => "human_ceiling",
-            Self::Cooldown => "cooldown",
-            Self::PingPong => "ping_pong",
-            Self::Broadcast => "broadcast",
-            Self::Budget => "budget",
-        }
-    }
-}
-
-/// Where a message stands in a chain of agents' messages (wake.md 6): the values of `message.hops` and `message.follows`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chain {
-    /// Messages before it in the chain.
-    pub hops: u32,
-    /// The message right before it.
-    pub follows: Option<MessageSeq>,
 }

@@ -1,0 +1,52 @@
+//! Nudges: one row per line typed, never changed but for its outcome, which is written once (wake.md 9).
+
+use super::row::Wake;
+use crate::store;
+use crate::store::Time;
+use crate::store::Tx;
+
+/// What became of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The pager saw it leave the composer.
+    Submitted,
+    /// That is not known.
+    Unconfirmed,
+}
+
+impl Outcome {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Unconfirmed => "unconfirmed",
+        }
+    }
+}
+
+/// Writes the nudge of the wake's present rung.
+pub(super) fn write(tx: &Tx<'_>, wake: &Wake, now: Time) -> store::Outcome<()> {
+    tx.prepare_cached(
+        "INSERT INTO nudge (wake, part, owner, lane, rung, at, last_seq, cause_part, cause_thread)
+         SELECT seq, part, owner, lane, rung, ?2, last_seq, cause_part, cause_thread FROM wake WHERE seq = ?1",
+    )?
+    .execute((wake.seq, now))?;
+    Ok(())
+}
+
+/// Writes the outcome of the wake's present rung; false if it has one.
+pub(super) fn conclude(
+    tx: &Tx<'_>,
+    wake: &Wake,
+    outcome: Outcome,
+    evidence: &str,
+    enters: Option<u32>,
+    now: Time,
+) -> store::Outcome<bool> {
+    let written = tx
+        .prepare_cached(
+            "UPDATE nudge SET outcome = ?3, outcome_at = ?4, evidence = ?5, enters = ?6
+              WHERE wake = ?1 AND rung = ?2 AND outcome IS NULL",
+        )?
+        .execute((wake.seq, wake.rung, outcome.as_str(), now, evidence, enters))?;
+    Ok(written > 0)
+}
