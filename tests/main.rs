@@ -13,3 +13,4 @@ mod pager;
 mod store;
 mod support;
 mod tools;
+mod wake;

@@ -11,6 +11,7 @@ use super::HoldReason;
 use super::brake;
 use super::due::Held;
 use super::due::New;
+use crate::store::MessageSeq;
 use crate::store::Outcome;
 use crate::store::PartSeq;
 use crate::store::Time;
@@ -37,16 +38,18 @@ pub(super) fn mark(tx: &Tx<'_>, part: PartSeq, new: &mut [New], now: Time) -> Ou
 }
 
 fn of(tx: &Tx<'_>, part: PartSeq, sender: PartSeq, new: &New, now: Time) -> Outcome<Option<Held>> {
+    // Asked first, for a brake trips on the message that is one too many whatever else holds that one.
+    let braked = brake::until(tx, part, sender, new, now)?;
     if new.reach == 1
         && !new.urgent
-        && let Some(last) = last_caused(tx, part, sender, now - COOLDOWN)?
+        && let Some(last) = last_caused(tx, part, sender, new.message, now - COOLDOWN)?
     {
         return Ok(Some(Held {
             reason: HoldReason::Cooldown,
             until: Some(last + COOLDOWN),
         }));
     }
-    if let Some(until) = brake::until(tx, part, sender, new, now)? {
+    if let Some(until) = braked {
         return Ok(Some(Held {
             reason: HoldReason::PingPong,
             until: Some(until),
@@ -58,20 +61,23 @@ fn of(tx: &Tx<'_>, part: PartSeq, sender: PartSeq, new: &New, now: Time) -> Outc
     }))
 }
 
-/// A broadcast's wake is no one's cooldown: it is not looked at.
-const LAST_CAUSED: &str = "SELECT w.issued_at FROM wake AS w JOIN message AS m ON m.seq = w.cause_message
-      WHERE w.part = ?1 AND w.cause_part = ?2 AND w.issued_at > ?3 AND w.kind = 'mail' AND m.reach = 1
+/// A broadcast's wake is no one's cooldown, nor is the wake a message itself caused before.
+const LAST_CAUSED: &str =
+    "SELECT w.issued_at FROM wake AS w JOIN message AS m ON m.seq = w.cause_message
+      WHERE w.part = ?1 AND w.cause_part = ?2 AND w.issued_at > ?3 AND w.cause_message <> ?4
+        AND w.kind = 'mail' AND m.reach = 1
       ORDER BY w.issued_at DESC LIMIT 1";
 
-/// When `sender` last caused a wake of `part` by a message to it alone, if that was after `since`.
+/// When `sender` last caused a wake of `part` by another message than `new`, to it alone, if that was after `since`.
 fn last_caused(
     connection: &Connection,
     part: PartSeq,
     sender: PartSeq,
+    new: MessageSeq,
     since: Time,
 ) -> Outcome<Option<Time>> {
     Ok(connection
         .prepare_cached(LAST_CAUSED)?
-        .query_row((part, sender, since), |row| row.get(0))
+        .query_row((part, sender, since, new), |row| row.get(0))
         .optional()?)
 }

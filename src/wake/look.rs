@@ -88,7 +88,7 @@ pub struct Row {
     pub state: String,
     /// Lines typed.
     pub nudges: u32,
-    /// When it was issued: the commit that stored its cause.
+    /// When the message that caused it was stored; without new mail, when it was issued.
     pub stored_at: Time,
     /// When its line was first known to be submitted.
     pub presented_at: Option<Time>,
@@ -104,8 +104,9 @@ pub struct Row {
 /// A fault of the store.
 pub fn ledger(connection: &Connection, project: ProjectSeq, limit: u32) -> Outcome<Vec<Row>> {
     let mut statement = connection.prepare_cached(
-        "SELECT w.id, p.slug, w.lane, w.state, w.nudges, w.issued_at, w.presented_at, w.consumed_at, w.outcome
-           FROM part AS p JOIN wake AS w ON w.part = p.seq
+        "SELECT w.id, p.slug, w.lane, w.state, w.rung - 1 + w.typed,
+                CASE w.kind WHEN 'mail' THEN coalesce(m.at, w.issued_at) ELSE w.issued_at END, w.presented_at, w.consumed_at, w.outcome
+           FROM part AS p JOIN wake AS w ON w.part = p.seq LEFT JOIN message AS m ON m.seq = w.cause_message
           WHERE p.project = ?1 ORDER BY w.seq DESC LIMIT ?2",
     )?;
     let rows = statement.query_map((project, limit), |row| {
