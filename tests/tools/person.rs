@@ -229,6 +229,8 @@ fn reopening_wakes_nobody_and_unreads_nothing() {
         0
     );
     assert_eq!(world.inbox("web").list.items.len(), 1);
+    // Past the cooldown of api's first message.
+    world.seconds(30);
     world.replied("api", &thread, "open again");
     assert_eq!(
         world.count("SELECT count(*) FROM wake WHERE ended_at IS NULL"),
