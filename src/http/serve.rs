@@ -13,6 +13,9 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use rustix::process::Resource;
+use rustix::process::getrlimit;
+use rustix::process::setrlimit;
 use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -41,6 +44,7 @@ const TOLD: usize = 64;
 /// # Errors
 /// The address, and why not.
 pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, (String, std::io::Error)> {
+    allow_connections();
     let mut listeners = Vec::new();
     for address in addresses {
         let listener = TcpListener::bind(address)
@@ -49,6 +53,15 @@ pub async fn bind(addresses: &[String]) -> Result<Vec<TcpListener>, (String, std
         listeners.push(listener);
     }
     Ok(listeners)
+}
+
+/// Systems let a process open fewer files than there may be connections unless it asks for more.
+fn allow_connections() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if setrlimit(Resource::Nofile, limit).is_err() {
+        tracing::warn!("the system keeps this process to few open files, and so to few connections");
+    }
 }
 
 /// Serves until the door's stop token is cancelled and what was running has ended, at most 4.5 s later. Then the relay's file is let

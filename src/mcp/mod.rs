@@ -11,6 +11,7 @@
 mod accept;
 mod answer;
 mod args;
+mod catalogue;
 mod endpoint;
 mod message;
 mod render;

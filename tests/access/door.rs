@@ -218,3 +218,84 @@ async fn access_047_admin_routes_are_for_this_machine_and_no_proxy() {
         Some("Bearer realm=\"relayroom\"")
     );
 }
+
+#[tokio::test]
+async fn access_007_a_body_that_dawdles_and_a_client_that_does_not_read_are_cut_after_fifteen_seconds() {
+    let relay = Relay::start().await;
+    let begun = Instant::now();
+    let slow = relay.call("POST", "/api/pager/poll");
+    let slow = slow.header("content-type", "application/json");
+    let head = slow.header("content-length", "100").bytes();
+    let slow = tokio::spawn(async move { raw(relay.address, &head).await });
+
+    // Pipelined calls whose answers nobody takes: the relay's side of the connection fills up.
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let call = relay.mcp("web").header("connection", "keep-alive").json(&list);
+    let text = String::from_utf8(call.bytes()).unwrap();
+    let text = text.replace("connection: close\r\n", "");
+    let mut deaf = TcpStream::connect(relay.address).await.unwrap();
+    let cut = loop {
+        let written = tokio::time::timeout(Duration::from_secs(20), deaf.write_all(text.as_bytes()));
+        if written.await.expect("the connection is cut").is_err() {
+            break begun.elapsed();
+        }
+    };
+    assert!(cut > Duration::from_secs(14), "{cut:?}");
+    let reply = slow.await.unwrap();
+    assert_eq!((reply.status, reply.reason().as_str()), (400, "malformed"));
+    let took = begun.elapsed();
+    assert!((15..20).contains(&took.as_secs()), "{took:?}");
+}
+
+#[tokio::test]
+async fn access_007_a_client_that_asks_before_it_sends_a_body_is_not_made_to_send_it() {
+    let relay = Relay::start().await;
+    let call = relay.mcp("web").bearer("bad").header("expect", "100-continue");
+    let head = call.header("content-length", "1000000").bytes();
+    let reply = raw(relay.address, &head).await;
+    assert_eq!(reply.status, 401);
+    assert_eq!(reply.header("connection"), Some("close"));
+}
+
+#[tokio::test]
+async fn access_007_the_connection_too_many_is_told_so() {
+    let relay = Relay::start().await;
+    let mut held = Vec::new();
+    for _ in 0..1024 {
+        held.push(TcpStream::connect(relay.address).await.unwrap());
+    }
+    // All are accepted in order, so this one finds no place.
+    let call = relay.call("GET", "/health");
+    let reply = call.clone().send().await;
+    assert_eq!((reply.status, reply.reason().as_str()), (503, "busy"));
+    drop(held);
+    let begun = Instant::now();
+    while call.clone().send().await.status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[tokio::test]
+async fn access_023_case_m12_without_oauth_its_paths_are_like_any_unknown_one() {
+    let relay = Relay::start().await;
+    let shape = |reply: Reply| {
+        let mut body = reply.json();
+        body["request_id"] = json!("");
+        (reply.status, body)
+    };
+    let unknown = shape(relay.call("GET", "/nothing").send().await);
+    assert_eq!(unknown.0, 404);
+    for (method, path) in [
+        ("GET", "/.well-known/oauth-authorization-server".to_owned()),
+        ("GET", format!("/.well-known/oauth-authorization-server/mcp/{}", relay.code)),
+        ("GET", "/.well-known/oauth-protected-resource".to_owned()),
+        ("GET", format!("/.well-known/oauth-protected-resource/mcp/{}", relay.code)),
+        ("POST", "/oauth/register".to_owned()),
+        ("POST", "/register".to_owned()),
+    ] {
+        assert_eq!(shape(relay.call(method, &path).send().await), unknown, "{path}");
+    }
+    let reply = relay.mcp("web").without("authorization").send().await;
+    let challenge = reply.header("www-authenticate").unwrap();
+    assert!(!challenge.contains("resource_metadata"), "{challenge}");
+}

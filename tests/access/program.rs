@@ -1,6 +1,7 @@
 //! `relayroom serve` as a process: how it ends, and what it writes about its callers (access.md 7 and 8).
 
 use std::fs::File;
+use std::io::Read;
 use std::io::Write;
 use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
@@ -163,9 +164,15 @@ impl Program {
 fn access_049_a_signal_ends_the_relay_in_order() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut program = Program::start("info");
+        let fresh = TcpStream::connect(program.address).unwrap();
+        let mut kept = TcpStream::connect(program.address).unwrap();
+        kept.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        let mut answer = [0; 4096];
+        assert!(kept.read(&mut answer).unwrap() > 0);
         program.signal(signal);
-        let status = program.ended(Duration::from_secs(5));
+        let status = program.ended(Duration::from_secs(2));
         assert_eq!(status.code(), Some(0), "{}", program.output());
+        drop((fresh, kept));
     }
 }
 
