@@ -60,7 +60,9 @@ fn allow_connections() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if setrlimit(Resource::Nofile, limit).is_err() {
-        tracing::warn!("the system keeps this process to few open files, and so to few connections");
+        tracing::warn!(
+            "the system keeps this process to few open files, and so to few connections"
+        );
     }
 }
 

@@ -220,7 +220,8 @@ async fn access_047_admin_routes_are_for_this_machine_and_no_proxy() {
 }
 
 #[tokio::test]
-async fn access_007_a_body_that_dawdles_and_a_client_that_does_not_read_are_cut_after_fifteen_seconds() {
+async fn access_007_a_body_that_dawdles_and_a_client_that_does_not_read_are_cut_after_fifteen_seconds()
+ {
     let relay = Relay::start().await;
     let begun = Instant::now();
     let slow = relay.call("POST", "/api/pager/poll");
@@ -230,12 +231,16 @@ async fn access_007_a_body_that_dawdles_and_a_client_that_does_not_read_are_cut_
 
     // Pipelined calls whose answers nobody takes: the relay's side of the connection fills up.
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-    let call = relay.mcp("web").header("connection", "keep-alive").json(&list);
+    let call = relay
+        .mcp("web")
+        .header("connection", "keep-alive")
+        .json(&list);
     let text = String::from_utf8(call.bytes()).unwrap();
     let text = text.replace("connection: close\r\n", "");
     let mut deaf = TcpStream::connect(relay.address).await.unwrap();
     let cut = loop {
-        let written = tokio::time::timeout(Duration::from_secs(20), deaf.write_all(text.as_bytes()));
+        let written =
+            tokio::time::timeout(Duration::from_secs(20), deaf.write_all(text.as_bytes()));
         if written.await.expect("the connection is cut").is_err() {
             break begun.elapsed();
         }
@@ -250,7 +255,10 @@ async fn access_007_a_body_that_dawdles_and_a_client_that_does_not_read_are_cut_
 #[tokio::test]
 async fn access_007_a_client_that_asks_before_it_sends_a_body_is_not_made_to_send_it() {
     let relay = Relay::start().await;
-    let call = relay.mcp("web").bearer("bad").header("expect", "100-continue");
+    let call = relay
+        .mcp("web")
+        .bearer("bad")
+        .header("expect", "100-continue");
     let head = call.header("content-length", "1000000").bytes();
     let reply = raw(relay.address, &head).await;
     assert_eq!(reply.status, 401);
@@ -287,13 +295,23 @@ async fn access_023_case_m12_without_oauth_its_paths_are_like_any_unknown_one() 
     assert_eq!(unknown.0, 404);
     for (method, path) in [
         ("GET", "/.well-known/oauth-authorization-server".to_owned()),
-        ("GET", format!("/.well-known/oauth-authorization-server/mcp/{}", relay.code)),
+        (
+            "GET",
+            format!("/.well-known/oauth-authorization-server/mcp/{}", relay.code),
+        ),
         ("GET", "/.well-known/oauth-protected-resource".to_owned()),
-        ("GET", format!("/.well-known/oauth-protected-resource/mcp/{}", relay.code)),
+        (
+            "GET",
+            format!("/.well-known/oauth-protected-resource/mcp/{}", relay.code),
+        ),
         ("POST", "/oauth/register".to_owned()),
         ("POST", "/register".to_owned()),
     ] {
-        assert_eq!(shape(relay.call(method, &path).send().await), unknown, "{path}");
+        assert_eq!(
+            shape(relay.call(method, &path).send().await),
+            unknown,
+            "{path}"
+        );
     }
     let reply = relay.mcp("web").without("authorization").send().await;
     let challenge = reply.header("www-authenticate").unwrap();

@@ -166,7 +166,8 @@ fn access_049_a_signal_ends_the_relay_in_order() {
         let mut program = Program::start("info");
         let fresh = TcpStream::connect(program.address).unwrap();
         let mut kept = TcpStream::connect(program.address).unwrap();
-        kept.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        kept.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .unwrap();
         let mut answer = [0; 4096];
         assert!(kept.read(&mut answer).unwrap() > 0);
         program.signal(signal);

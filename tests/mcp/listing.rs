@@ -237,20 +237,31 @@ async fn case_m31_wrong_arguments_are_results_that_say_what_to_change() {
         ("send", json!({"subject": "s", "body": "b"}), "to"),
         ("send", json!({"subject": "s", "to": ["web"]}), "body"),
         ("send", json!({"body": "b", "to": ["web"]}), "subject"),
-        ("send", json!({"subject": "s", "body": "b", "to": ["web"], "fyi": "perhaps"}), "fyi"),
+        (
+            "send",
+            json!({"subject": "s", "body": "b", "to": ["web"], "fyi": "perhaps"}),
+            "fyi",
+        ),
         ("reply", json!({"threadId": "x", "body": "b"}), "threadId"),
         ("ack", json!({"messageId": 7}), "messageId"),
         ("show", json!({"threadId": {}}), "threadId"),
         ("threads", json!({"status": "done"}), "status"),
         ("close", json!({"threadId": "x", "lesson": "no"}), "lesson"),
         ("recall", json!({"query": "q", "limit": 21}), "limit"),
-        ("learn", json!({"title": "t", "body": "b", "kind": "joke"}), "kind"),
+        (
+            "learn",
+            json!({"title": "t", "body": "b", "kind": "joke"}),
+            "kind",
+        ),
         ("event", json!({"type": ["x"]}), "type"),
     ] {
         let refusal = relay.refusal("db", tool, arguments).await;
         assert_eq!(refusal["error"], "invalid_argument", "{tool}: {refusal}");
         let message = refusal["message"].as_str().unwrap();
-        assert!(message.contains(names) && message.len() <= 240, "{tool}: {message}");
+        assert!(
+            message.contains(names) && message.len() <= 240,
+            "{tool}: {message}"
+        );
         assert!(refusal.to_string().len() <= 500);
     }
     assert_eq!(relay.count("SELECT count(*) FROM message").await, 0);
