@@ -102,7 +102,7 @@ fn search_walks_downwards() {
         &["COVERING INDEX thread_by_project (project=? AND seq<?)"],
     );
     // The sign says which way FTS5 walks, and that it takes term and bound itself.
-    walks(search::NEXT_MATCH, &["SCAN mail_text VIRTUAL TABLE INDEX"]);
+    walks(search::MATCHES, &["SCAN mail_text VIRTUAL TABLE INDEX"]);
     walks(
         search::NEXT_LIKE,
         &["COVERING INDEX thread_by_project (project=? AND seq<?)"],

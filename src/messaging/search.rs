@@ -21,6 +21,13 @@ use crate::store::text;
 /// Row of a thread's first message in `mail_text`; the thread's rows reach up to the next thread's.
 pub(super) const ROWS_PER_THREAD: i64 = 1 << 20;
 
+/// How often a short term may fail in a thread that meets everything else before it is asked where it occurs next: the one is cheap in
+/// few threads, the other reads all text down to its answer, but no text twice.
+const PATIENCE: u32 = 32;
+
+/// Rows of the index fetched at once.
+const CHUNK: u32 = 64;
+
 /// Arguments of `search`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchArgs {
@@ -57,23 +64,29 @@ pub fn search(
 ) -> Outcome<List<SearchHit>> {
     let terms = Terms::read(&args.query)?;
     let limit = list::limit(args.limit, 1..=20, 10)?;
-    let mut place = match &args.before {
+    let place = match &args.before {
         None => i64::MAX / ROWS_PER_THREAD - 1,
         Some(cursor) => threads::place(connection, project, cursor)? - 1,
     };
+    let mut walk = Walk {
+        connection,
+        project,
+        long: terms.long.into_iter().map(Phrase::new).collect(),
+        short: terms.short,
+        place,
+        misses: 0,
+    };
     let mut hits = Vec::new();
-    while let Some(thread) = terms.next(connection, project, place)? {
-        place = thread - 1;
-        let thread = find::thread_at(connection, ThreadSeq(thread))?;
+    while i64::try_from(hits.len()) != Ok(limit)
+        && let Some(thread) = walk.next()?
+    {
+        let thread = find::thread_at(connection, thread)?;
         hits.push(SearchHit {
             thread_id: thread.id,
             subject: thread.subject,
             status: thread.status.as_str(),
             created_at: thread.created_at.rfc3339(),
         });
-        if i64::try_from(hits.len()) == Ok(limit) {
-            break;
-        }
     }
     Ok(list::cut(hits, |hit: &SearchHit| &hit.thread_id))
 }
@@ -104,42 +117,142 @@ impl Terms {
             short: short.into_iter().map(pattern).collect(),
         })
     }
+}
 
-    /// The newest thread of the project at or below `place` that holds every term.
-    fn next(
-        &self,
-        connection: &Connection,
-        project: ProjectSeq,
-        mut place: i64,
-    ) -> Outcome<Option<i64>> {
+/// The way down the project's threads.
+struct Walk<'a> {
+    connection: &'a Connection,
+    project: ProjectSeq,
+    long: Vec<Phrase>,
+    short: Vec<String>,
+    /// Threads above it were looked at.
+    place: i64,
+    /// Threads that met all but a short term.
+    misses: u32,
+}
+
+impl Walk<'_> {
+    /// The newest thread at or below the place that holds every term; the place moves below it.
+    fn next(&mut self) -> Outcome<Option<ThreadSeq>> {
         'walk: loop {
             let candidate = match (&self.long[..], &self.short[..]) {
-                ([], [first, ..]) => next_like(connection, project, first, place)?,
-                _ => next_of_project(connection, project, place)?,
+                ([], [first, ..]) => self.next_like(first)?,
+                _ => self.next_of_project()?,
             };
             let Some(thread) = candidate else {
                 return Ok(None);
             };
-            for phrase in &self.long {
-                match next_match(connection, phrase, thread)? {
+            self.place = thread;
+            for phrase in &mut self.long {
+                match phrase.next(self.connection, thread)? {
                     None => return Ok(None),
                     Some(lower) if lower < thread => {
-                        place = lower;
+                        self.place = lower;
                         continue 'walk;
                     }
                     Some(_) => {}
                 }
             }
             for pattern in &self.short {
-                if !holds(connection, pattern, thread)? {
-                    place = thread - 1;
-                    continue 'walk;
+                if self.holds(pattern)? {
+                    continue;
                 }
+                self.place = thread - 1;
+                self.misses += 1;
+                if self.misses > PATIENCE {
+                    match self.next_like(pattern)? {
+                        None => return Ok(None),
+                        Some(lower) => self.place = lower,
+                    }
+                }
+                continue 'walk;
             }
-            return Ok(Some(thread));
+            self.place = thread - 1;
+            return Ok(Some(ThreadSeq(thread)));
         }
     }
+
+    fn next_of_project(&self) -> Outcome<Option<i64>> {
+        Ok(self
+            .connection
+            .prepare_cached(NEXT_OF_PROJECT)?
+            .query_row((self.project, self.place), |row| row.get(0))
+            .optional()?)
+    }
+
+    fn next_like(&self, pattern: &str) -> Outcome<Option<i64>> {
+        Ok(self
+            .connection
+            .prepare_cached(NEXT_LIKE)?
+            .query_row((self.project, self.place, pattern), |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Whether a short term occurs in the thread at the place.
+    fn holds(&self, pattern: &str) -> Outcome<bool> {
+        let first = self.place * ROWS_PER_THREAD;
+        Ok(self
+            .connection
+            .prepare_cached(HOLDS)?
+            .query_row((first, first + ROWS_PER_THREAD, pattern), |row| row.get(0))?)
+    }
 }
+
+/// A long term and where it occurs next. Opening the index costs more than walking it, so threads are fetched by the chunk.
+struct Phrase {
+    quoted: String,
+    /// Threads it occurs in from the last fetch on, the newest at the end.
+    fetched: Vec<i64>,
+    /// There is nothing below them.
+    exhausted: bool,
+}
+
+impl Phrase {
+    fn new(quoted: String) -> Self {
+        Self {
+            quoted,
+            fetched: Vec::new(),
+            exhausted: false,
+        }
+    }
+
+    /// The newest thread at or below `place` it occurs in. Places only go down.
+    fn next(&mut self, connection: &Connection, place: i64) -> Outcome<Option<i64>> {
+        while self.fetched.pop_if(|thread| *thread > place).is_some() {}
+        if self.fetched.is_empty() && !self.exhausted {
+            let below = (place + 1) * ROWS_PER_THREAD;
+            let mut threads: Vec<i64> = connection
+                .prepare_cached(MATCHES)?
+                .query_map((&self.quoted, below, CHUNK), |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            self.exhausted = threads.len() < CHUNK as usize;
+            threads.dedup();
+            threads.reverse();
+            self.fetched = threads;
+        }
+        Ok(self.fetched.last().copied())
+    }
+}
+
+pub(super) const NEXT_OF_PROJECT: &str =
+    "SELECT seq FROM thread WHERE project = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1";
+
+pub(super) const MATCHES: &str =
+    "SELECT rowid / 1048576 FROM mail_text WHERE mail_text MATCH ?1 AND rowid < ?2
+      ORDER BY rowid DESC LIMIT ?3";
+
+/// CROSS JOIN keeps the threads outside, newest first, and the text of each a range.
+pub(super) const NEXT_LIKE: &str = r"
+    SELECT t.seq FROM thread AS t CROSS JOIN mail_text AS x
+     WHERE t.project = ?1 AND t.seq <= ?2
+       AND x.rowid >= t.seq * 1048576 AND x.rowid < (t.seq + 1) * 1048576
+       AND (x.subject LIKE ?3 ESCAPE '\' OR x.body LIKE ?3 ESCAPE '\')
+     ORDER BY t.seq DESC LIMIT 1";
+
+pub(super) const HOLDS: &str = r"
+    SELECT EXISTS (SELECT 1 FROM mail_text
+     WHERE rowid >= ?1 AND rowid < ?2
+       AND (subject LIKE ?3 ESCAPE '\' OR body LIKE ?3 ESCAPE '\'))";
 
 /// The term as a string of FTS5's query language, in which only the quotation mark means anything.
 fn phrase(term: &str) -> String {
@@ -157,62 +270,6 @@ fn pattern(term: &str) -> String {
     }
     pattern.push('%');
     pattern
-}
-
-pub(super) const NEXT_OF_PROJECT: &str =
-    "SELECT seq FROM thread WHERE project = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1";
-
-fn next_of_project(
-    connection: &Connection,
-    project: ProjectSeq,
-    place: i64,
-) -> Outcome<Option<i64>> {
-    Ok(connection
-        .prepare_cached(NEXT_OF_PROJECT)?
-        .query_row((project, place), |row| row.get(0))
-        .optional()?)
-}
-
-pub(super) const NEXT_MATCH: &str = "SELECT rowid FROM mail_text WHERE mail_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT 1";
-
-fn next_match(connection: &Connection, phrase: &str, place: i64) -> Outcome<Option<i64>> {
-    let row: Option<i64> = connection
-        .prepare_cached(NEXT_MATCH)?
-        .query_row((phrase, (place + 1) * ROWS_PER_THREAD), |row| row.get(0))
-        .optional()?;
-    Ok(row.map(|row| row / ROWS_PER_THREAD))
-}
-
-/// CROSS JOIN keeps the threads outside, newest first, and the text of each a range.
-pub(super) const NEXT_LIKE: &str = r"
-    SELECT t.seq FROM thread AS t CROSS JOIN mail_text AS x
-     WHERE t.project = ?1 AND t.seq <= ?2
-       AND x.rowid >= t.seq * 1048576 AND x.rowid < (t.seq + 1) * 1048576
-       AND (x.subject LIKE ?3 ESCAPE '\' OR x.body LIKE ?3 ESCAPE '\')
-     ORDER BY t.seq DESC LIMIT 1";
-
-fn next_like(
-    connection: &Connection,
-    project: ProjectSeq,
-    pattern: &str,
-    place: i64,
-) -> Outcome<Option<i64>> {
-    Ok(connection
-        .prepare_cached(NEXT_LIKE)?
-        .query_row((project, place, pattern), |row| row.get(0))
-        .optional()?)
-}
-
-pub(super) const HOLDS: &str = r"
-    SELECT EXISTS (SELECT 1 FROM mail_text
-     WHERE rowid >= ?1 AND rowid < ?2
-       AND (subject LIKE ?3 ESCAPE '\' OR body LIKE ?3 ESCAPE '\'))";
-
-fn holds(connection: &Connection, pattern: &str, thread: i64) -> Outcome<bool> {
-    let first = thread * ROWS_PER_THREAD;
-    Ok(connection
-        .prepare_cached(HOLDS)?
-        .query_row((first, first + ROWS_PER_THREAD, pattern), |row| row.get(0))?)
 }
 
 #[cfg(test)]
