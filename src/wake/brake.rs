@@ -99,7 +99,7 @@ fn check(
     Ok(Some(brake.until))
 }
 
-const RUN: &str =
+pub(super) const RUN: &str =
     "SELECT sender, at FROM message WHERE thread = ?1 AND ordinal <= ?2 ORDER BY ordinal DESC";
 
 fn alternations(connection: &Connection, new: &New, pair: (i64, i64), now: Time) -> Outcome<usize> {

@@ -49,10 +49,11 @@ pub(super) fn lane(wished: Lane, free: impl Fn(Lane) -> Outcome<u32>) -> Outcome
 
 const LIMITS: &str = "SELECT normal_budget, urgent_budget FROM user WHERE seq = ?1";
 
-const NUDGES: &str = "SELECT count(*) FROM nudge WHERE owner = ?1 AND lane = ?2 AND at > ?3";
+pub(super) const NUDGES: &str =
+    "SELECT count(*) FROM nudge WHERE owner = ?1 AND lane = ?2 AND at > ?3";
 
 /// A part that is paused or parked holds no place: nothing can be typed for it, and others must not wait for its return.
-const PLACES: &str = "SELECT count(*) FROM wake AS w JOIN part AS p ON p.seq = w.part
+pub(super) const PLACES: &str = "SELECT count(*) FROM wake AS w JOIN part AS p ON p.seq = w.part
       WHERE w.owner = ?1 AND w.lane = ?2 AND w.ended_at IS NULL AND w.typed = 0 AND w.seq < ?3
         AND p.paused_at IS NULL AND (p.limited_until IS NULL OR p.limited_until <= ?4)";
 
@@ -114,7 +115,7 @@ pub(super) fn next_free(
     Ok(oldest.map(|oldest| oldest + WINDOW))
 }
 
-const HUMAN_NUDGES: &str =
+pub(super) const HUMAN_NUDGES: &str =
     "SELECT count(*), min(at) FROM nudge WHERE part = ?1 AND lane = 'human' AND at > ?2";
 
 /// Until when persons have woken the part too often, if they have.

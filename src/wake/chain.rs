@@ -25,7 +25,7 @@ pub struct Chain {
     pub follows: Option<MessageSeq>,
 }
 
-const SHOWN: &str =
+pub(super) const SHOWN: &str =
     "SELECT m.hops, m.seq FROM recipient AS r JOIN message AS m ON m.seq = r.message
       WHERE r.part = ?1 AND r.last_seen_at > ?2 ORDER BY m.hops DESC, m.seq DESC LIMIT 1";
 
@@ -50,7 +50,7 @@ pub fn hops_of_next(connection: &Connection, sender: PartSeq, now: Time) -> Outc
     }))
 }
 
-const BACK: &str = "WITH RECURSIVE back (seq, depth) AS (
+pub(super) const BACK: &str = "WITH RECURSIVE back (seq, depth) AS (
          SELECT ?1, 0
           UNION ALL
          SELECT m.follows, depth + 1 FROM back JOIN message AS m ON m.seq = back.seq

@@ -28,7 +28,7 @@ pub(super) struct Facts {
     pub limited_until: Option<Time>,
 }
 
-const FACTS: &str = "SELECT p.project, p.owner, p.paused_at IS NOT NULL, p.limited_until,
+pub(super) const FACTS: &str = "SELECT p.project, p.owner, p.paused_at IS NOT NULL, p.limited_until,
             p.deleted_at IS NULL AND pr.archived_at IS NULL
             AND (o.role <> 'member' OR m.level IS NOT NULL) IS TRUE AND coalesce(o.banned_at, m.banned_at) IS NULL
        FROM part AS p

@@ -62,7 +62,7 @@ fn of(tx: &Tx<'_>, part: PartSeq, sender: PartSeq, new: &New, now: Time) -> Outc
 }
 
 /// A broadcast's wake is no one's cooldown, nor is the wake a message itself caused before.
-const LAST_CAUSED: &str =
+pub(super) const LAST_CAUSED: &str =
     "SELECT w.issued_at FROM wake AS w JOIN message AS m ON m.seq = w.cause_message
       WHERE w.part = ?1 AND w.cause_part = ?2 AND w.issued_at > ?3 AND w.cause_message <> ?4
         AND w.kind = 'mail' AND m.reach = 1

@@ -94,7 +94,7 @@ pub(super) struct Turn {
     oldest: MessageSeq,
 }
 
-const TURN: &str = "SELECT min(message) FROM recipient
+pub(super) const TURN: &str = "SELECT min(message) FROM recipient
       WHERE part = ?1 AND live = 1 AND read_at IS NULL AND fyi = 0";
 
 /// The turn of a part with that new mail, oldest first.
@@ -114,7 +114,7 @@ pub(super) fn turn(connection: &Connection, part: PartSeq, new: &[New]) -> Outco
     })
 }
 
-const QUEUE: &str = "SELECT h.part,
+pub(super) const QUEUE: &str = "SELECT h.part,
             (SELECT min(r.message) FROM recipient AS r
               WHERE r.part = h.part AND r.live = 1 AND r.read_at IS NULL AND r.fyi = 0
                 AND r.seen_at IS NULL AND r.nudged_by IS NULL),

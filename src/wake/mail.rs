@@ -10,7 +10,7 @@ use crate::store::Time;
 use crate::store::Tx;
 use crate::store::WakeSeq;
 
-const NEWEST: &str = "SELECT max(message) FROM recipient
+pub(super) const NEWEST: &str = "SELECT max(message) FROM recipient
       WHERE part = ?1 AND live = 1 AND read_at IS NULL AND fyi = 0";
 
 /// The newest loud message of the part, if it has loud mail.
@@ -20,7 +20,7 @@ pub(super) fn newest(connection: &Connection, part: PartSeq) -> Outcome<Option<M
         .query_row([part], |row| row.get(0))?)
 }
 
-const NEW: &str =
+pub(super) const NEW: &str =
     "SELECT r.message, r.thread, m.ordinal, m.sender, m.urgent, m.reach, m.hops, m.at, r.later
        FROM recipient AS r JOIN message AS m ON m.seq = r.message
       WHERE r.part = ?1 AND r.live = 1 AND r.read_at IS NULL AND r.fyi = 0

@@ -29,6 +29,8 @@ mod mail;
 mod nudge;
 mod open;
 mod pingpong;
+#[cfg(test)]
+mod plans;
 pub mod poll;
 mod queue;
 mod remind;

@@ -94,7 +94,7 @@ pub fn view(
         .collect()
 }
 
-const PART: &str = "SELECT (SELECT count(*) FROM recipient WHERE part = p.seq AND live = 1 AND read_at IS NULL), colour
+pub(super) const PART: &str = "SELECT (SELECT count(*) FROM recipient WHERE part = p.seq AND live = 1 AND read_at IS NULL), colour
        FROM part AS p WHERE seq = ?1";
 
 fn entry(

@@ -34,7 +34,7 @@ pub(super) fn at(reminders: u32, last_shown: Option<Time>, cover: Option<Cover>)
     last_shown.max(covered).map(|since| since + *after)
 }
 
-const UNREAD: &str = "SELECT r.message, r.reminders, r.remind_at, r.last_seen_at,
+pub(super) const UNREAD: &str = "SELECT r.message, r.reminders, r.remind_at, r.last_seen_at,
             r.nudged_by IS NOT NULL, w.ended_at, w.outcome IS 'unanswered'
        FROM recipient AS r LEFT JOIN wake AS w ON w.seq = r.nudged_by
       WHERE r.part = ?1 AND r.live = 1 AND r.read_at IS NULL AND r.fyi = 0
@@ -69,7 +69,7 @@ fn set(tx: &Tx<'_>, part: PartSeq, message: MessageSeq, due: Option<Time>) -> Ou
     Ok(())
 }
 
-const DUE: &str = "SELECT r.message, r.thread, m.sender,
+pub(super) const DUE: &str = "SELECT r.message, r.thread, m.sender,
             t.status = 'answered' AND r.part IS (SELECT sender FROM message WHERE thread = t.seq ORDER BY ordinal DESC LIMIT 1)
        FROM recipient AS r JOIN message AS m ON m.seq = r.message JOIN thread AS t ON t.seq = r.thread
       WHERE r.part = ?1 AND r.live = 1 AND r.read_at IS NULL AND r.fyi = 0 AND r.remind_at <= ?2
@@ -99,10 +99,10 @@ pub(super) fn due(tx: &Tx<'_>, part: PartSeq, now: Time) -> Outcome<Option<Cause
     Ok(oldest)
 }
 
-const PARTS: &str = "SELECT DISTINCT part FROM recipient
-      WHERE remind_at <= ?1 AND live = 1 AND read_at IS NULL AND part IS NOT NULL";
+pub(super) const PARTS: &str = "SELECT part FROM recipient
+      WHERE remind_at <= ?1 AND live = 1 AND read_at IS NULL";
 
-/// The parts with a reminder due.
+/// The parts with a reminder due, once per message.
 pub(super) fn parts(connection: &Connection, now: Time) -> Outcome<Vec<PartSeq>> {
     let mut statement = connection.prepare_cached(PARTS)?;
     let rows = statement.query_map([now], |row| row.get(0))?;

@@ -46,7 +46,7 @@ pub(super) struct Wake {
     pub issued_at: Time,
 }
 
-const WAKE: &str = "SELECT seq, id, part, owner, tag, lane, kind, state, last_seq, rung, typed, nudged_at, holder, machine,
+pub(super) const WAKE: &str = "SELECT seq, id, part, owner, tag, lane, kind, state, last_seq, rung, typed, nudged_at, holder, machine,
             lease_until, hold_reason, issued_at FROM wake";
 
 fn wake(row: &rusqlite::Row<'_>) -> rusqlite::Result<Wake> {

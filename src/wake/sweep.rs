@@ -53,16 +53,16 @@ pub fn consider_project(tx: &Tx<'_>, project: ProjectSeq, now: Time) -> Outcome<
     some(tx, all, now)
 }
 
-const OPEN: &str = "SELECT part FROM wake WHERE ended_at IS NULL";
+pub(super) const OPEN: &str = "SELECT part FROM wake WHERE ended_at IS NULL";
 
-const HELD: &str = "SELECT part FROM hold WHERE ended_at IS NULL";
+pub(super) const HELD: &str = "SELECT part FROM hold WHERE ended_at IS NULL";
 
 /// Parts with new mail, the one whose oldest is oldest first.
-const NEW: &str = "SELECT part FROM recipient
+pub(super) const NEW: &str = "SELECT part FROM recipient
       WHERE live = 1 AND read_at IS NULL AND fyi = 0 AND seen_at IS NULL AND nudged_by IS NULL AND part IS NOT NULL
       GROUP BY part ORDER BY min(message)";
 
-const OLDEST_NEW: &str = "SELECT min(message) FROM recipient
+pub(super) const OLDEST_NEW: &str = "SELECT min(message) FROM recipient
       WHERE part = ?1 AND live = 1 AND read_at IS NULL AND fyi = 0 AND seen_at IS NULL AND nudged_by IS NULL";
 
 fn parts(connection: &Connection, sql: &str, of: impl Params) -> Outcome<Vec<PartSeq>> {

@@ -79,23 +79,27 @@ fn wake_036_a_sweep_over_five_thousand_parts_is_fast() {
     let old = world.sent("api", &["web"], "old", "b");
     let new = world.sent("api", &["db"], "new", "b");
     world.execute(&format!(
-        "INSERT INTO recipient (message, part, thread, fyi, seen_at, last_seen_at)
-         SELECT m.seq, p.seq, m.thread, 0, m.at, m.at FROM message AS m, part AS p
+        "INSERT INTO recipient (message, part, thread, fyi, seen_at, last_seen_at, remind_at)
+         SELECT m.seq, p.seq, m.thread, 0, m.at, m.at, m.at + 600000 FROM message AS m, part AS p
           WHERE m.id = '{}' AND p.slug GLOB 'p[0-9]*';
          INSERT INTO recipient (message, part, thread, fyi)
          SELECT m.seq, p.seq, m.thread, 0 FROM message AS m, part AS p
           WHERE m.id = '{}' AND p.slug GLOB 'p[0-9]*' AND p.seq % 100 = 0;",
         old.message_id, new.message_id
     ));
-    let before = wakes(&world);
-    let start = Instant::now();
-    sweep(&world);
-    let took = start.elapsed();
-    assert_eq!(wakes(&world), before + 50);
-    // The promise is 50 ms; other tests share the machine.
-    assert!(took.as_millis() < 150, "{took:?}");
-    let start = Instant::now();
-    sweep(&world);
-    let took = start.elapsed();
-    assert!(took.as_millis() < 150, "{took:?}");
+    // The best of five, for other tests share the machine.
+    let best = (0..5)
+        .map(|_| {
+            world.execute(
+                "DELETE FROM wake WHERE part IN (SELECT seq FROM part WHERE slug GLOB 'p[0-9]*')",
+            );
+            let start = Instant::now();
+            sweep(&world);
+            let took = start.elapsed();
+            assert_eq!(open_wakes(&world), 52);
+            took
+        })
+        .min()
+        .unwrap();
+    assert!(best.as_millis() < 50, "{best:?}");
 }
