@@ -191,7 +191,10 @@ pub fn http_client(limit: Duration) -> Result<reqwest::Client, Failure> {
 }
 
 /// Whether an address is plain HTTP on this machine.
-fn is_loopback(base: &str) -> Result<bool, Failure> {
+///
+/// # Errors
+/// Exit 2 for what is no address.
+pub fn is_loopback(base: &str) -> Result<bool, Failure> {
     let bad = || {
         Failure::usage(format!(
             "{} is no address such as {}",

@@ -158,7 +158,8 @@ fn not_started(log: &Path, before: u64, why: &str) -> Failure {
 }
 
 /// The last lines a log got after it was `before` bytes long.
-fn last_lines(log: &Path, before: u64) -> String {
+#[must_use]
+pub fn last_lines(log: &Path, before: u64) -> String {
     let mut text = String::new();
     if let Ok(mut file) = std::fs::File::open(log)
         && file.seek(SeekFrom::Start(before)).is_ok()

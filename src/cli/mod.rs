@@ -38,6 +38,7 @@ pub mod table;
 pub mod text;
 mod threads;
 mod token;
+mod up;
 mod wake;
 mod welcome;
 mod writing;
@@ -80,6 +81,8 @@ pub struct Cli {
 enum Command {
     /// Run the relay in the foreground
     Serve(serve::Arguments),
+    /// Start relay and pager where they do not run, and say what is next
+    Up(up::Arguments),
     /// Watch two scripted agents work together in a place of their own
     Demo(demo::Arguments),
     /// Show relay, pager, what needs you, and every part
@@ -116,15 +119,37 @@ enum Command {
     Member(member::Arguments),
     /// Keep what the project has learned
     Knowledge(knowledge::Arguments),
+    /// Run the pager in the foreground: the same program as relayroom-pager
+    #[command(disable_help_flag = true)]
+    Pager(Passed),
     /// One scripted agent of the demo
     #[command(hide = true)]
     DemoAgent(demo_agent::Arguments),
+}
+
+/// Arguments handed on as they are.
+#[derive(Debug, clap::Args)]
+struct Passed {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    rest: Vec<OsString>,
+}
+
+impl Passed {
+    fn misplaced(&self) -> Failure {
+        let rest: Vec<_> = self.rest.iter().map(|arg| arg.to_string_lossy()).collect();
+        Failure::usage("pager takes its own arguments, behind its name")
+            .fix(format!("relayroom pager {}", rest.join(" ")).trim_end())
+    }
 }
 
 /// The program: everything between the arguments and the exit code.
 #[must_use]
 pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
     let log_file = detach::enter_background(&mut args);
+    // The pager reads its own arguments, some of which are called like ours.
+    if args.get(1).is_some_and(|first| first == "pager") {
+        return crate::pager::main(args.drain(1..), &env);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return misused(&error, &args, &env),
@@ -161,7 +186,10 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
         .build()?;
     runtime.block_on(async {
         match command {
+            // The pager is left before, unless a flag of ours stood in front of it.
+            Command::Pager(passed) => Err(passed.misplaced()),
             Command::Serve(_) => Ok(()),
+            Command::Up(arguments) => up::run(context, &arguments).await,
             Command::Demo(arguments) => demo::run(context, &arguments).await,
             Command::DemoAgent(arguments) => demo_agent::run(&arguments).await,
             Command::Status(arguments) => status::run(context, &arguments).await,
