@@ -130,7 +130,11 @@ enum Command {
 /// Arguments handed on as they are.
 #[derive(Debug, clap::Args)]
 struct Passed {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
     rest: Vec<OsString>,
 }
 

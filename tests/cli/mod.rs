@@ -1,9 +1,11 @@
 //! The commands (cli.md), each run as the real program against a real relay, in a home of their own.
 
 mod admin;
+mod demo;
 mod help;
 mod home;
 mod ids;
 mod mail;
 mod output;
 mod serve;
+mod up;
