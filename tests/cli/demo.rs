@@ -49,10 +49,24 @@ fn cli_039_the_fast_demo_ends_well_in_time_and_leaves_nothing() {
     let begun = Instant::now();
     let ran = Ran::of(&demo(&home, &["demo", "--fast"]).output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    assert!(ran.out.contains("hold    api: mail waits, limited"), "{ran:?}");
-    assert!(ran.out.contains("lesson  Lists of orders show the newest first"), "{ran:?}");
-    assert!(ran.out.contains("wakes: 4 stored, 4 presented, 4 consumed"), "{ran:?}");
+    assert!(
+        begun.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(
+        ran.out.contains("hold    api: mail waits, limited"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.out
+            .contains("lesson  Lists of orders show the newest first"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.out.contains("wakes: 4 stored, 4 presented, 4 consumed"),
+        "{ran:?}"
+    );
     assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
     assert_eq!(left(&home), [""; 0]);
     assert_eq!(living_in(&home.path().join("t")), [""; 0]);
@@ -71,7 +85,9 @@ fn cli_039_what_a_killed_demo_left_is_removed_by_the_next() {
     let begun = Instant::now();
     let folder = loop {
         // Both agents, relay and pager: the middle of the story.
-        let folder = left(&home).first().map(|name| home.path().join("t").join(name));
+        let folder = left(&home)
+            .first()
+            .map(|name| home.path().join("t").join(name));
         if let Some(folder) = folder.filter(|folder| living_in(folder).len() >= 4) {
             break folder;
         }
@@ -110,7 +126,11 @@ fn cli_039_an_interrupted_demo_tidies_up_and_says_so() {
     assert!(Command::new("kill").arg(&pid).status().unwrap().success());
     let begun = Instant::now();
     let ran = Ran::of(&running.wait_with_output().unwrap());
-    assert!(begun.elapsed() < Duration::from_secs(4) * SLACK, "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(4) * SLACK,
+        "{:?}",
+        begun.elapsed()
+    );
     assert_eq!(ran.code, 130, "{ran:?}");
     assert_eq!(left(&home), [""; 0]);
     assert_eq!(living_in(&home.path().join("t")), [""; 0]);

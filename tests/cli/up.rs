@@ -34,7 +34,10 @@ impl Running {
         let mut pids = Vec::new();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-            if environment.split(|byte| *byte == 0).any(|field| field == home.as_bytes()) {
+            if environment
+                .split(|byte| *byte == 0)
+                .any(|field| field == home.as_bytes())
+            {
                 pids.push(entry.file_name().to_string_lossy().into_owned());
             }
         }

@@ -46,7 +46,7 @@ impl Arguments {
         if self.fast {
             Pace {
                 think: ms(250),
-                park: ms(3_500),
+                park: ms(5_000),
                 person: ms(300),
             }
         } else {

@@ -17,6 +17,10 @@ const ENDPOINT: &str = "Orders endpoint";
 const INDEX: &str = "Index on orders";
 const ORDER: &str = "Order of the list";
 
+/// How long a prompt is read, at the least. A model needs that long too; an agent that fetched its mail at once would be there before the
+/// pager has looked whether its line was sent.
+const READING: Duration = Duration::from_secs(1);
+
 /// A part of the story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Role {
@@ -84,6 +88,7 @@ impl Agent {
 
     /// The turn a wake began: fetch the mail, act on each message, oldest first.
     pub(super) async fn read_mail(&mut self, say: &Say) -> Result<(), String> {
+        tokio::time::sleep(READING.max(self.think)).await;
         let mail = self
             .tools
             .call("inbox", json!({"unreadOnly": true}))

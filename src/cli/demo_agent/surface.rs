@@ -6,6 +6,7 @@ use std::io::Write;
 
 use rustix::termios::OptionalActions;
 use unicode_width::UnicodeWidthChar;
+use unicode_width::UnicodeWidthStr;
 
 use crate::cli::failure::Failure;
 use crate::cli::text;
@@ -75,7 +76,7 @@ impl Surface {
         let mut rows: Vec<String> = self
             .transcript
             .iter()
-            .flat_map(|line| wrapped(line, width - 1))
+            .flat_map(|line| by_words(line, width - 1))
             .collect();
         let room = height.saturating_sub(below);
         rows.drain(..rows.len().saturating_sub(room));
@@ -104,6 +105,22 @@ impl Surface {
         }
         (frame, (cursor_row, cursor_column))
     }
+}
+
+/// Breaks a line of ours between words, rows after the first set in; a word too long for a row is cut.
+fn by_words(line: &str, width: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    let mut row = String::new();
+    for word in line.split(' ') {
+        if !row.trim().is_empty() && row.width() + 1 + word.width() > width {
+            rows.push(std::mem::replace(&mut row, "  ".to_owned()));
+        } else if !row.is_empty() {
+            row.push(' ');
+        }
+        row.push_str(word);
+    }
+    rows.push(row);
+    rows.iter().flat_map(|row| wrapped(row, width)).collect()
 }
 
 /// Cuts a line into rows of at most `width` columns.
@@ -146,6 +163,15 @@ mod tests {
         assert_eq!(rows[cursor.0 - 1], "  xxx\u{1b}[K");
         assert_eq!(cursor.1, 6);
         assert!(frame.contains("* working…"));
+    }
+
+    #[test]
+    fn a_long_line_breaks_between_words() {
+        assert_eq!(
+            by_words("< web: which endpoint lists orders", 18),
+            ["< web: which", "  endpoint lists", "  orders"]
+        );
+        assert_eq!(by_words("aaaaaaaaaaaa", 5), ["aaaaa", "aaaaa", "aa"]);
     }
 
     #[test]
