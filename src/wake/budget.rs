@@ -15,28 +15,10 @@ use crate::store::UserSeq;
 use crate::store::WakeSeq;
 
 /// The sliding window.
-pub(super) const WINDOW: Duration = Duration::from_secs(60 * 60);
+const WINDOW: Duration = Duration::from_secs(60 * 60);
 
 /// Lines of the human lane per part and window: a ceiling on abuse, no budget.
 const HUMAN_CEILING: u32 = 60;
-
-/// One lane of one owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Usage {
-    /// Lines per window.
-    pub limit: u32,
-    /// Lines typed in the window.
-    pub nudges: u32,
-    /// Places held by lines not yet typed.
-    pub places: u32,
-}
-
-impl Usage {
-    /// Places that can still be given.
-    pub fn free(self) -> u32 {
-        self.limit.saturating_sub(self.nudges + self.places)
-    }
-}
 
 /// The lane a wake that wishes for `wished` gets: urgent falls to normal where its own allowance is spent. `None`: nothing is free.
 pub(super) fn lane(wished: Lane, free: impl Fn(Lane) -> Outcome<u32>) -> Outcome<Option<Lane>> {
@@ -57,37 +39,33 @@ pub(super) const PLACES: &str = "SELECT count(*) FROM wake AS w JOIN part AS p O
       WHERE w.owner = ?1 AND w.lane = ?2 AND w.ended_at IS NULL AND w.typed = 0 AND w.seq < ?3
         AND p.paused_at IS NULL AND (p.limited_until IS NULL OR p.limited_until <= ?4)";
 
-/// What is used of an owner's lane, counting only places of wakes before `before`.
-fn usage_before(
+/// What is free in an owner's lane, counting only the places of wakes before `before`.
+fn free_before(
     connection: &Connection,
     owner: UserSeq,
     lane: Lane,
     before: WakeSeq,
     now: Time,
-) -> Outcome<Usage> {
-    let limit = connection
+) -> Outcome<u32> {
+    let limit: u32 = connection
         .prepare_cached(LIMITS)?
         .query_row([owner], |row| match lane {
             Lane::Normal => row.get(0),
             Lane::Urgent => row.get(1),
             Lane::Human => Ok(u32::MAX),
         })?;
-    let nudges = connection
+    let nudges: u32 = connection
         .prepare_cached(NUDGES)?
         .query_row((owner, lane, now - WINDOW), |row| row.get(0))?;
-    let places = connection
+    let places: u32 = connection
         .prepare_cached(PLACES)?
         .query_row((owner, lane, before, now), |row| row.get(0))?;
-    Ok(Usage {
-        limit,
-        nudges,
-        places,
-    })
+    Ok(limit.saturating_sub(nudges + places))
 }
 
 /// Places free in an owner's lane.
 pub(super) fn free(connection: &Connection, owner: UserSeq, lane: Lane, now: Time) -> Outcome<u32> {
-    Ok(usage_before(connection, owner, lane, WakeSeq(i64::MAX), now)?.free())
+    free_before(connection, owner, lane, WakeSeq(i64::MAX), now)
 }
 
 /// Whether the line of this wake, not yet typed, still has its place: budgets are lowered and parts come back from a pause after places
@@ -96,7 +74,7 @@ pub(super) fn keeps_place(connection: &Connection, wake: &Wake, now: Time) -> Ou
     if wake.lane == Lane::Human {
         return Ok(true);
     }
-    Ok(usage_before(connection, wake.owner, wake.lane, wake.seq, now)?.free() > 0)
+    Ok(free_before(connection, wake.owner, wake.lane, wake.seq, now)? > 0)
 }
 
 /// When the oldest line in the window leaves it.

@@ -84,31 +84,31 @@ pub(super) fn reason(connection: &Connection, part: PartSeq) -> Outcome<Option<H
         .optional()?)
 }
 
-/// A part's turn for the next free place: before others the part whose oldest new mail is oldest; after them, by their oldest loud
+/// A part's place in the queue for what is free: before others the part whose oldest new mail is oldest; after them, by their oldest loud
 /// mail, those with nothing new, who wait for a reminder or a further nudge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn {
+pub(super) struct Rank {
     /// Nothing new.
     old: bool,
     /// The oldest message that counts.
     oldest: MessageSeq,
 }
 
-pub(super) const TURN: &str = "SELECT min(message) FROM recipient
+pub(super) const OLDEST: &str = "SELECT min(message) FROM recipient
       WHERE part = ?1 AND live = 1 AND read_at IS NULL AND fyi = 0";
 
-/// The turn of a part with that new mail, oldest first.
-pub(super) fn turn(connection: &Connection, part: PartSeq, new: &[New]) -> Outcome<Turn> {
+/// The rank of a part with that new mail, oldest first.
+pub(super) fn rank(connection: &Connection, part: PartSeq, new: &[New]) -> Outcome<Rank> {
     if let Some(oldest) = new.first() {
-        return Ok(Turn {
+        return Ok(Rank {
             old: false,
             oldest: oldest.message,
         });
     }
     let oldest: Option<MessageSeq> = connection
-        .prepare_cached(TURN)?
+        .prepare_cached(OLDEST)?
         .query_row([part], |row| row.get(0))?;
-    Ok(Turn {
+    Ok(Rank {
         old: true,
         oldest: oldest.unwrap_or(MessageSeq(i64::MAX)),
     })
@@ -122,19 +122,19 @@ pub(super) const QUEUE: &str = "SELECT h.part,
               WHERE r.part = h.part AND r.live = 1 AND r.read_at IS NULL AND r.fyi = 0)
        FROM hold AS h WHERE h.owner = ?1 AND h.reason = 'budget' AND h.ended_at IS NULL";
 
-/// The owner's parts held for the budget, in their turn.
-pub(super) fn queue(connection: &Connection, owner: UserSeq) -> Outcome<Vec<(Turn, PartSeq)>> {
+/// The owner's parts held for the budget, by rank.
+pub(super) fn queue(connection: &Connection, owner: UserSeq) -> Outcome<Vec<(Rank, PartSeq)>> {
     let mut statement = connection.prepare_cached(QUEUE)?;
     let rows = statement.query_map([owner], |row| {
         let new: Option<MessageSeq> = row.get(1)?;
         let loud: Option<MessageSeq> = row.get(2)?;
-        let turn = Turn {
+        let rank = Rank {
             old: new.is_none(),
             oldest: new.or(loud).unwrap_or(MessageSeq(i64::MAX)),
         };
-        Ok((turn, row.get(0)?))
+        Ok((rank, row.get(0)?))
     })?;
-    let mut queue: Vec<(Turn, PartSeq)> = rows.collect::<rusqlite::Result<_>>()?;
+    let mut queue: Vec<(Rank, PartSeq)> = rows.collect::<rusqlite::Result<_>>()?;
     queue.sort_unstable();
     Ok(queue)
 }

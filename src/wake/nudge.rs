@@ -2,6 +2,7 @@
 
 use super::row::Wake;
 use crate::store;
+use crate::store::MessageSeq;
 use crate::store::Time;
 use crate::store::Tx;
 
@@ -23,13 +24,13 @@ impl Outcome {
     }
 }
 
-/// Writes the nudge of the wake's present rung.
-pub(super) fn write(tx: &Tx<'_>, wake: &Wake, now: Time) -> store::Outcome<()> {
+/// Writes the nudge of the wake's present rung, which covers all loud mail up to `newest`.
+pub(super) fn write(tx: &Tx<'_>, wake: &Wake, newest: MessageSeq, now: Time) -> store::Outcome<()> {
     tx.prepare_cached(
         "INSERT INTO nudge (wake, part, owner, lane, rung, at, last_seq, cause_part, cause_thread)
-         SELECT seq, part, owner, lane, rung, ?2, last_seq, cause_part, cause_thread FROM wake WHERE seq = ?1",
+         SELECT seq, part, owner, lane, rung, ?2, ?3, cause_part, cause_thread FROM wake WHERE seq = ?1",
     )?
-    .execute((wake.seq, now))?;
+    .execute((wake.seq, now, newest))?;
     Ok(())
 }
 

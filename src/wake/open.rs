@@ -20,6 +20,7 @@ use super::row;
 use super::row::Wake;
 use crate::activity::turn;
 use crate::store::Outcome;
+use crate::store::Time;
 use crate::store::Topic;
 
 /// The hold-up we note ourselves.
@@ -29,18 +30,15 @@ const NO_PAGER: &str = "no_pager";
 pub(super) fn go_on(mut case: Case<'_, '_>, mut wake: Wake) -> Outcome<Decision> {
     end_lease(&case, &mut wake)?;
     if case.facts.paused {
-        if case.new.is_empty() {
-            hold::close(case.tx, &case.facts, case.now)?;
-            return Ok(Decision::Waiting(None));
-        }
-        return case.held(HoldReason::Paused, None);
+        stopped(&case, &wake, HoldReason::Paused)?;
+        return Ok(Decision::Held(HoldReason::Paused));
     }
     join(&case, &mut wake)?;
     let fell = wake.lane == Lane::Normal && case.new.iter().any(|new| new.urgent);
     let silent = facts::silent_since(case.tx, case.facts.part, case.now)?;
     let waiting = Decision::Waiting(facts::note(fell, silent.is_some()));
     if case.facts.limited_until.is_some() {
-        hold::close(case.tx, &case.facts, case.now)?;
+        stopped(&case, &wake, HoldReason::Limited)?;
         return Ok(waiting);
     }
     match wake.state {
@@ -60,16 +58,7 @@ pub(super) fn go_on(mut case: Case<'_, '_>, mut wake: Wake) -> Outcome<Decision>
             }
         },
         State::Waiting => {
-            let held_up = wake.hold_reason.as_deref() == Some(NO_PAGER);
-            match silent {
-                Some(since) if !held_up => {
-                    let since = since.max(wake.issued_at);
-                    row::hold_up(case.tx, &case.facts, &wake, Some((NO_PAGER, since)))?;
-                    case.facts.tell(case.tx, Topic::Attention, &wake.id);
-                }
-                None if held_up => row::hold_up(case.tx, &case.facts, &wake, None)?,
-                _ => {}
-            }
+            note_silence(&case, &wake, silent)?;
             keep_place(&case, &wake)?;
         }
         State::Leased | State::Done => {}
@@ -88,6 +77,14 @@ fn end_lease(case: &Case<'_, '_>, wake: &mut Wake) -> Outcome<()> {
         row::set_state(case.tx, &case.facts, wake, wake.state)?;
     }
     Ok(())
+}
+
+/// A pause or park stops the wake where it is: notes it as a hold if something is to be announced.
+fn stopped(case: &Case<'_, '_>, wake: &Wake, reason: HoldReason) -> Outcome<()> {
+    if case.new.is_empty() && !wake.is_due() {
+        return hold::close(case.tx, &case.facts, case.now);
+    }
+    case.held(reason, case.facts.limited_until).map(|_| ())
 }
 
 /// Lets new mail join. While the line is still to be typed it raises the lane: to urgent only if that has a place free.
@@ -144,6 +141,21 @@ fn climb(case: &Case<'_, '_>, wake: &Wake) -> Outcome<()> {
         }
         Err(held) => case.held(held.reason, held.until).map(|_| ()),
     }
+}
+
+/// Notes that no pager is there to type the line, or that one is again.
+fn note_silence(case: &Case<'_, '_>, wake: &Wake, silent: Option<Time>) -> Outcome<()> {
+    let noted = wake.hold_reason.as_deref() == Some(NO_PAGER);
+    match silent {
+        Some(since) if !noted => {
+            let since = since.max(wake.issued_at);
+            row::hold_up(case.tx, &case.facts, wake, Some((NO_PAGER, since)))?;
+            case.facts.tell(case.tx, Topic::Attention, &wake.id);
+        }
+        None if noted => row::hold_up(case.tx, &case.facts, wake, None)?,
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Notes it as a hold when the place of a waiting wake is gone, for it is not handed out then.

@@ -53,7 +53,7 @@ fn every_hot_query_searches_by_its_index() {
         ("nudges", budget::NUDGES, "COVERING INDEX nudge_by_owner"),
         ("places", budget::PLACES, "INDEX wake_place"),
         ("ceiling", budget::HUMAN_NUDGES, "INDEX nudge_by_part"),
-        ("turn", hold::TURN, "INDEX recipient_loud"),
+        ("rank", hold::OLDEST, "INDEX recipient_loud"),
         ("queue", hold::QUEUE, "INDEX hold_open_by_owner"),
         ("cooldown", held::LAST_CAUSED, "INDEX wake_by_cause"),
         ("run", brake::RUN, "INDEX sqlite_autoindex_message"),

@@ -8,7 +8,7 @@ use super::consider;
 use super::due::New;
 use super::facts::Facts;
 use super::hold;
-use super::hold::Turn;
+use super::hold::Rank;
 use super::row;
 use super::row::Wake;
 use crate::store::Outcome;
@@ -16,7 +16,7 @@ use crate::store::Time;
 use crate::store::Tx;
 use crate::store::UserSeq;
 
-/// What becomes of the owner's parts whose turn is earlier.
+/// What becomes of the owner's parts that come before one in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Others {
     /// They are offered a free place first, and one that is given up.
@@ -36,25 +36,25 @@ pub(super) fn grant(
     now: Time,
 ) -> Outcome<Option<Lane>> {
     if others == Others::First {
-        let turn = hold::turn(tx, facts.part, new)?;
+        let rank = hold::rank(tx, facts.part, new)?;
         if wished == Lane::Urgent {
-            offer(tx, facts.owner, Lane::Urgent, Some(turn), now)?;
+            offer(tx, facts.owner, Lane::Urgent, Some(rank), now)?;
         }
-        offer(tx, facts.owner, Lane::Normal, Some(turn), now)?;
+        offer(tx, facts.owner, Lane::Normal, Some(rank), now)?;
     }
     budget::lane(wished, |lane| budget::free(tx, facts.owner, lane, now))
 }
 
-/// Offers the free places of a lane to the parts held for the budget, in their turn; only to those before `before`, if given.
+/// Offers the free places of a lane to the parts held for the budget, by rank; only to those before `before`, if given.
 pub(super) fn offer(
     tx: &Tx<'_>,
     owner: UserSeq,
     lane: Lane,
-    before: Option<Turn>,
+    before: Option<Rank>,
     now: Time,
 ) -> Outcome<()> {
-    for (turn, part) in hold::queue(tx, owner)? {
-        if before.is_some_and(|before| turn >= before) || budget::free(tx, owner, lane, now)? == 0 {
+    for (rank, part) in hold::queue(tx, owner)? {
+        if before.is_some_and(|before| rank >= before) || budget::free(tx, owner, lane, now)? == 0 {
             break;
         }
         consider::decide(tx, part, Others::Asked, now)?;

@@ -230,7 +230,8 @@ impl Delivery<'_, '_> {
             now,
             ..
         } = self;
-        nudge::write(tx, wake, *now)?;
+        let newest = mail::newest(tx, wake.part)?.unwrap_or(wake.last_seq);
+        nudge::write(tx, wake, newest, *now)?;
         let until = wake
             .lease_until
             .filter(|until| now < until)

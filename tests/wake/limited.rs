@@ -93,6 +93,10 @@ fn an_open_wake_is_not_handed_out_or_climbed_while_parked() {
         ReportResult::Cleared
     );
     assert!(Pager::FIRST.wake(&world, "web").is_none());
+    assert_eq!(
+        Pager::FIRST.view(&world, "web").hold.as_deref(),
+        Some("limited")
+    );
     assert_eq!(sent(&world, "db", "web"), "waiting");
     sweep_for(&world, 119);
     assert_eq!(wakes(&world), 1);
