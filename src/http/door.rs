@@ -150,7 +150,7 @@ impl Door {
         host::check(request, &self.settings, &self.addresses, peer.local)?;
         host::check_origin(request.headers(), path, &self.settings)?;
         if self.stop.is_cancelled() {
-            return Err(Failure::unavailable("stopping", "the relay is stopping"));
+            return Err(self.not_open());
         }
         if matches!(path, "/health" | "/metrics") {
             return self.hit(from, Class::Open);
@@ -182,8 +182,7 @@ impl Door {
 
     async fn route(&self, request: Request<Body>) -> Response {
         let Some(router) = self.opened().await else {
-            let failure = Failure::unavailable("starting", "the relay is opening its file");
-            return failure.into_response();
+            return self.not_open().into_response();
         };
         match tokio::time::timeout(HANDLER, router.oneshot(request)).await {
             Ok(Ok(response)) => response,
@@ -196,8 +195,20 @@ impl Door {
     /// The routes, waited for.
     async fn opened(&self) -> Option<Router> {
         let mut routes = self.routes.subscribe();
-        let opened = tokio::time::timeout(OPENING, routes.wait_for(Option::is_some)).await;
-        opened.ok()?.ok()?.clone()
+        tokio::select! {
+            biased;
+            opened = routes.wait_for(Option::is_some) => opened.ok()?.clone(),
+            () = tokio::time::sleep(OPENING) => None,
+            () = self.stop.cancelled() => None,
+        }
+    }
+
+    fn not_open(&self) -> Failure {
+        if self.stop.is_cancelled() {
+            Failure::unavailable("stopping", "the relay is stopping")
+        } else {
+            Failure::unavailable("starting", "the relay is opening its file")
+        }
     }
 
     fn note(&self, failure: &Failure, trace: &Trace, from: IpAddr) {

@@ -3,10 +3,10 @@
 //! What this folder promises:
 //!
 //! - **No session.** Every request stands alone and proves its caller anew; a restart of the relay between any two is invisible.
-//! - **The checks of tools.md 2 in their order**, each with its reason and its cure ([`endpoint`]); a request that fails one leaves no row.
-//! - **Arguments are read as meant** and what stays unclear is refused ([`args`]); what could not be used is named in the answer.
-//! - **A refusal is a result the model reads**, a fault is an error of the protocol, and neither stored anything ([`render`]).
-//! - **Answers cost the reader little**: compact JSON, one block, texts counted in bytes by tests ([`schema`]).
+//! - **The checks of tools.md 2 in their order**, each with its reason and its cure (`endpoint`); a request that fails one leaves no row.
+//! - **Arguments are read as meant** and what stays unclear is refused (`args`); what could not be used is named in the answer.
+//! - **A refusal is a result the model reads**, a fault is an error of the protocol, and neither stored anything (`render`).
+//! - **Answers cost the reader little**: compact JSON, one block, texts counted in bytes by tests (`schema`).
 
 mod accept;
 mod answer;
