@@ -41,7 +41,7 @@ pub struct Relay {
     /// Connect code of shop.
     pub code: String,
     pub admin: String,
-    pub folder: TempDir,
+    _folder: TempDir,
     pub serving: Option<JoinHandle<()>>,
     api: String,
     web: String,
@@ -96,7 +96,7 @@ impl Relay {
             shop,
             code,
             admin,
-            folder,
+            _folder: folder,
             serving: Some(serving),
             api: String::new(),
             web: String::new(),

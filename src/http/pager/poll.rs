@@ -58,18 +58,17 @@ pub(super) async fn poll(
     let mut signals = app.store.signals();
     let mut look = watch.look(&app, watch.poll.claim).await?;
     while look.rev() == watch.poll.seen {
-        match news(&app, &mut signals, &look, until).await {
-            News::Stopping => return Ok(Json(stopping(&app, look))),
-            News::None => {
-                look = watch.look(&app, false).await?;
-                break;
-            }
-            News::Perhaps => {
-                look = watch.look(&app, false).await?;
-                if look.rev() != watch.poll.seen && watch.poll.claim {
-                    look = watch.look(&app, true).await?;
-                }
-            }
+        let news = news(&app, &mut signals, &look, until).await;
+        if matches!(news, News::Stopping) {
+            break;
+        }
+        look = watch.look(&app, false).await?;
+        // Only a claim hands out a wake; without news it is not worth a write.
+        if watch.poll.claim && look.rev() != watch.poll.seen {
+            look = watch.look(&app, true).await?;
+        }
+        if matches!(news, News::None) {
+            break;
         }
     }
     if app.stop.is_cancelled() {
