@@ -181,6 +181,7 @@ pub fn http_client(limit: Duration) -> Result<reqwest::Client, Failure> {
     // Already installed is fine: whoever came first installed the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
+        .user_agent(concat!("relayroom/", env!("CARGO_PKG_VERSION")))
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .tls_certs_only(std::iter::empty())

@@ -18,6 +18,7 @@ use super::client;
 use super::context::Context;
 use super::failure::Failure;
 use super::logging;
+use super::progress::Progress;
 use crate::store::Store;
 
 /// How long a relay may take to be in good health.
@@ -60,12 +61,11 @@ pub fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
             "log": started.log.to_string_lossy(),
         }));
     }
-    context.screen.line(format!(
-        "relay\t{} pid {} log {}",
-        started.address,
-        started.pid,
-        started.log.display()
-    ))
+    context.screen.fields(&[
+        ("relay", started.address),
+        ("pid", started.pid.to_string()),
+        ("log", started.log.display().to_string()),
+    ])
 }
 
 /// A relay that answers.
@@ -93,6 +93,7 @@ pub async fn relay(context: &Context, listen: &[String]) -> Result<Started, Fail
         command.arg("--listen").arg(address);
     }
     let mut child = command.spawn()?;
+    let _starting = Progress::start(&context.screen, "starting the relay");
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {

@@ -53,12 +53,12 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// The record that tells the person.
+    /// What tells the person.
     #[must_use]
-    pub fn record(&self) -> String {
+    pub fn field(&self) -> (&'static str, String) {
         match self {
-            Self::File(path) => format!("file\t{}", path.display()),
-            Self::Shown(secret) => format!("token\t{secret}"),
+            Self::File(path) => ("file", path.display().to_string()),
+            Self::Shown(secret) => ("token", secret.clone()),
         }
     }
 
@@ -91,21 +91,20 @@ pub fn agent_file(context: &Context, project: &str, part: &str) -> PathBuf {
 
 /// The words that connect an agent and let the pager find its pane.
 #[must_use]
-pub fn how_to_connect(server: &str, answer: &Value, kept: &Kept) -> Vec<String> {
+pub fn how_to_connect(server: &str, answer: &Value, kept: &Kept) -> Vec<(&'static str, String)> {
     let code = field::word(answer, "code");
     let part = field::word(answer, "part");
-    vec![
-        format!("url\t{server}/mcp/{code}?part={part}"),
-        format!(
-            "claude\tclaude mcp add --transport http relayroom {} --header \"Authorization: Bearer {}\"",
-            quoted(&format!("{server}/mcp/{code}?part={part}")),
-            kept.in_a_shell()
-        ),
-        format!(
-            "pane\ttmux set-option -p -F -t \"$TMUX_PANE\" @relayroom {}",
-            quoted(&format!("{code}/{part}/#{{pane_pid}}"))
-        ),
-    ]
+    let url = format!("{server}/mcp/{code}?part={part}");
+    let claude = format!(
+        "claude mcp add --transport http relayroom {} --header \"Authorization: Bearer {}\"",
+        quoted(&url),
+        kept.in_a_shell()
+    );
+    let pane = format!(
+        "tmux set-option -p -F -t \"$TMUX_PANE\" @relayroom {}",
+        quoted(&format!("{code}/{part}/#{{pane_pid}}"))
+    );
+    vec![("url", url), ("claude", claude), ("pane", pane)]
 }
 
 /// A word a shell takes as it stands.
@@ -125,13 +124,13 @@ mod tests {
         let kept = Kept::File("/tmp/it's.token".into());
         let lines = how_to_connect("http://127.0.0.1:1", &answer, &kept);
         assert_eq!(
-            lines[1],
-            "claude\tclaude mcp add --transport http relayroom 'http://127.0.0.1:1/mcp/c0de?part=web' \
+            lines[1].1,
+            "claude mcp add --transport http relayroom 'http://127.0.0.1:1/mcp/c0de?part=web' \
              --header \"Authorization: Bearer $(cat '/tmp/it'\\''s.token')\""
         );
         let mut answer = answer;
         kept.add_to(&mut answer);
         assert!(!answer.to_string().contains("rrt_secret"));
-        assert!(!lines.join("\n").contains("rrt_secret"));
+        assert!(lines.iter().all(|(_, line)| !line.contains("rrt_secret")));
     }
 }

@@ -143,7 +143,7 @@ fn print(context: &Context, entries: &[Value]) -> Result<(), Failure> {
             Cell::text(state).styled(style),
             Cell::text(field::word(entry, "kind")),
             Cell::age(field::time(entry, "createdAt"), context.now()),
-            Cell::text(field::word(entry, "by")),
+            Cell::text(field::word(entry, "author")),
             Cell::text(field::word(entry, "title")),
         ]);
     }

@@ -137,15 +137,14 @@ async fn add(
     if context.screen.json {
         return context.screen.object(answer);
     }
-    context.screen.line(format!(
-        "part\t{} of {}",
+    let name = format!(
+        "{} of {}",
         field::word(&answer, "part"),
         field::word(&answer, "project")
-    ))?;
-    context.screen.line(kept.record())?;
-    hand_over::how_to_connect(client.base(), &answer, &kept)
-        .iter()
-        .try_for_each(|line| context.screen.line(line))
+    );
+    let mut fields = vec![("part", name), kept.field()];
+    fields.extend(hand_over::how_to_connect(client.base(), &answer, &kept));
+    context.screen.fields(&fields)
 }
 
 /// Takes the main part's rank away, if there is one.

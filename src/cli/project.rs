@@ -187,10 +187,8 @@ fn print(context: &Context, project: &Value) -> Result<(), Failure> {
     if let Some(since) = field::time(project, "archivedAt") {
         lines.push(("archived", since.rfc3339()));
     }
-    lines
-        .iter()
-        .filter(|(_, value)| !value.is_empty())
-        .try_for_each(|(name, value)| context.screen.line(format!("{name}\t{value}")))
+    lines.retain(|(_, value)| !value.is_empty());
+    context.screen.fields(&lines)
 }
 
 /// A change of one setting.

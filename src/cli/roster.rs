@@ -37,7 +37,10 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
 /// # Errors
 /// A write that fails.
 pub fn print(context: &Context, parts: &[Value], verbose: bool) -> Result<(), Failure> {
-    let mut headings = vec!["part", "state", "unread", "last seen"];
+    let first = parts.first().map(|part| &part["project"]);
+    let several = parts.iter().any(|part| Some(&part["project"]) != first);
+    let mut headings = if several { vec!["project"] } else { Vec::new() };
+    headings.extend(["part", "state", "unread", "last seen"]);
     if verbose {
         headings.extend(["source", "heard", "cli", "nickname", "wake", "wake since"]);
     }
@@ -51,12 +54,16 @@ pub fn print(context: &Context, parts: &[Value], verbose: bool) -> Result<(), Fa
         } else {
             field::word(part, "part").to_owned()
         };
-        let mut cells = vec![
+        let mut cells = Vec::new();
+        if several {
+            cells.push(Cell::text(field::word(part, "project")));
+        }
+        cells.extend([
             Cell::text(&name).styled(Style::Bold),
             Cell::text(state).styled(style_of(state)),
             Cell::number(field::number(part, "unread")),
             Cell::age(field::time(part, "lastSeen"), now),
-        ];
+        ]);
         if verbose {
             cells.extend([
                 Cell::text(field::word(part, "source")),

@@ -124,6 +124,21 @@ impl Screen {
         Ok(())
     }
 
+    /// Names and values, one a line: aligned on a terminal, apart by tabs elsewhere.
+    ///
+    /// # Errors
+    /// As [`Screen::line`].
+    pub fn fields(&self, fields: &[(&str, String)]) -> Result<(), Failure> {
+        let longest = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        fields.iter().try_for_each(|(name, value)| {
+            if self.terminal {
+                self.line(format!("{name:longest$}  {value}"))
+            } else {
+                self.line(format!("{name}\t{value}"))
+            }
+        })
+    }
+
     /// A list, or `empty` in its place on a terminal.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use super::context::Context;
 use super::failure::Exit;
 use super::failure::Failure;
 use super::field;
+use super::progress::Progress;
 use super::text;
 use super::writing;
 
@@ -67,7 +68,9 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     for line in writing::outcomes(&sent).lines(&context.screen) {
         context.screen.note(line);
     }
+    let waiting = Progress::start(&context.screen, "waiting for a reply");
     let reply = first_reply(&client, &sent, Duration::from_secs(seconds)).await?;
+    drop(waiting);
     match reply {
         Some(reply) if context.screen.json => {
             let mut sent = sent;

@@ -1,6 +1,7 @@
 //! `relayroom serve`: the relay itself (cli.md 3; access.md 8).
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,7 +58,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
 async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
     let settings = Settings::read(&context.settings.person).map_err(|why| {
         let file = context.env.config_dir().join("config.toml");
-        Failure::usage(format!("{}: {why}", file.display()))
+        let line = line_of(&file, &why);
+        Failure::usage(format!("{}: line {line}: {why}", file.display()))
     })?;
     let listeners = match crate::http::bind(&context.settings.listen(listen, &context.env)).await {
         Ok(listeners) => listeners,
@@ -98,6 +100,21 @@ async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The line of a settings file on which the setting stands that `why` begins with.
+fn line_of(file: &Path, why: &str) -> usize {
+    let name: String = why
+        .chars()
+        .take_while(|c| c.is_ascii_lowercase() || *c == '_')
+        .collect();
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let found = text.lines().position(|line| {
+        line.trim_start()
+            .strip_prefix(&name)
+            .is_some_and(|rest| rest.trim_start().starts_with('='))
+    });
+    found.map_or(1, |index| index + 1)
+}
+
 /// Opens the file and lets the requests in that waited.
 async fn open(context: &Context, door: &Door, address: &str) -> Result<Arc<App>, Failure> {
     let db = context.db();
@@ -125,10 +142,24 @@ async fn open(context: &Context, door: &Door, address: &str) -> Result<Arc<App>,
 
 /// The name of a fresh file's owner: the account that runs the relay.
 fn account(env: &Env) -> String {
-    env.get("USER")
-        .or_else(|| env.get("LOGNAME"))
-        .unwrap_or("owner")
-        .to_owned()
+    let named = env.get("USER").or_else(|| env.get("LOGNAME"));
+    named.map_or_else(
+        || {
+            let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+            account_of(&accounts, rustix::process::getuid().as_raw())
+        },
+        str::to_owned,
+    )
+}
+
+/// The name of a user id in the text of `passwd`.
+fn account_of(accounts: &str, uid: u32) -> String {
+    let found = accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then_some(name)
+    });
+    found.unwrap_or("owner").to_owned()
 }
 
 /// The address clients on this machine use.
@@ -164,6 +195,13 @@ async fn not_bound(context: &Context, address: &str, error: &std::io::Error) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_account_is_found_by_its_number() {
+        let accounts = "root:x:0:0::/root:/bin/sh\nkim:x:1000:1000::/home/kim:/bin/sh\n";
+        assert_eq!(account_of(accounts, 1000), "kim");
+        assert_eq!(account_of(accounts, 7), "owner");
+    }
 
     #[test]
     fn clients_here_go_to_loopback() {

@@ -155,6 +155,9 @@ fn paged(context: &Context, page: &str) -> Result<(), Failure> {
         // Left before the end: that is how one leaves a pager.
         let _ = writeln!(stdin, "{page}");
     }
-    child.wait()?;
+    // The shell's word for a program that is not there.
+    if child.wait()?.code() == Some(127) {
+        return context.screen.line(page);
+    }
     Ok(())
 }

@@ -23,64 +23,67 @@ pub async fn run(context: &Context, _: &Arguments) -> Result<(), Failure> {
     if context.screen.json {
         return context.screen.object(answer);
     }
-    let screen = &context.screen;
-    screen.line(relay(context, client.base(), &answer))?;
-    let pagers = field::list(&answer, "pagers");
-    if pagers.is_empty() {
-        screen.line(format!(
-            "pager\t{}",
-            screen.paint(Style::Warning, "none was heard (relayroom up)")
-        ))?;
-    }
-    for pager in pagers {
-        let heard = field::time(pager, "heardAt").map_or_else(String::new, |at| {
-            format!(", heard {} ago", text::age(context.now(), at))
-        });
-        screen.line(format!(
-            "pager\t{} {}{heard}",
-            text::line(field::word(pager, "machine")),
-            text::line(field::word(pager, "version")),
-        ))?;
-    }
-    attention(context, &answer["attention"])?;
-    let parts = field::list(&answer, "parts");
-    roster::print(context, parts, false)
+    let mut fields = vec![("relay", relay(context, client.base(), &answer))];
+    fields.extend(pagers(context, &answer));
+    fields.extend(attention(context, &answer["attention"]));
+    context.screen.fields(&fields)?;
+    roster::print(context, field::list(&answer, "parts"), false)
 }
 
 fn relay(context: &Context, base: &str, answer: &Value) -> String {
+    let version = context
+        .screen
+        .paint(Style::Good, field::word(answer, "version"));
     format!(
-        "relay\t{} {}, {} parts, {} live threads",
+        "{} {version}, {} parts, {} live threads",
         text::line(base),
-        context
-            .screen
-            .paint(Style::Good, field::word(answer, "version")),
         field::number(&answer["counts"], "parts"),
         field::number(&answer["counts"], "liveThreads"),
     )
 }
 
+/// Every pager heard lately.
+fn pagers(context: &Context, answer: &Value) -> Vec<(&'static str, String)> {
+    let heard = field::list(answer, "pagers");
+    if heard.is_empty() {
+        let words = "none was heard (relayroom up)";
+        return vec![("pager", context.screen.paint(Style::Warning, words))];
+    }
+    let each = heard.iter().map(|pager| {
+        let ago = field::time(pager, "heardAt").map_or_else(String::new, |at| {
+            format!(", heard {} ago", text::age(context.now(), at))
+        });
+        let words = format!(
+            "{} {}{ago}",
+            text::line(field::word(pager, "machine")),
+            text::line(field::word(pager, "version")),
+        );
+        ("pager", words)
+    });
+    each.collect()
+}
+
 /// How many things need the person, and the first three of them.
-fn attention(context: &Context, attention: &Value) -> Result<(), Failure> {
+fn attention(context: &Context, attention: &Value) -> Vec<(&'static str, String)> {
     let screen = &context.screen;
-    let count = field::number(attention, "count");
-    let words = match count {
+    let words = match field::number(attention, "count") {
         0 => screen.paint(Style::Good, "nothing needs you"),
         1 => screen.paint(Style::Warning, "1 thing needs you"),
         many => screen.paint(Style::Warning, &format!("{many} things need you")),
     };
-    screen.line(format!("you\t{words}"))?;
+    let mut fields = vec![("you", words)];
     for item in field::list(attention, "items").iter().take(3) {
         let since = field::time(item, "since").map_or_else(String::new, |at| {
             format!(", {}", text::age(context.now(), at))
         });
         let fix = match field::word(item, "fix") {
             "" => String::new(),
-            fix => format!(" ({fix})"),
+            fix => format!(" ({})", text::line(fix)),
         };
-        screen.line(format!(
-            "\t{}{since}{fix}",
-            text::line(field::word(item, "what"))
-        ))?;
+        fields.push((
+            "",
+            format!("{}{since}{fix}", text::line(field::word(item, "what"))),
+        ));
     }
-    Ok(())
+    fields
 }

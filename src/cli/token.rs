@@ -138,16 +138,11 @@ async fn issue(context: &Context, client: &Client, new: &New) -> Result<(), Fail
     if context.screen.json {
         return context.screen.object(answer);
     }
-    context
-        .screen
-        .line(format!("id\t{}", field::word(&answer, "id")))?;
-    context.screen.line(kept.record())?;
-    if new.part.is_none() {
-        return Ok(());
+    let mut fields = vec![("id", field::word(&answer, "id").to_owned()), kept.field()];
+    if new.part.is_some() {
+        fields.extend(hand_over::how_to_connect(client.base(), &answer, &kept));
     }
-    hand_over::how_to_connect(client.base(), &answer, &kept)
-        .iter()
-        .try_for_each(|line| context.screen.line(line))
+    context.screen.fields(&fields)
 }
 
 /// `90m`, `12h`, `30d`.

@@ -15,6 +15,7 @@ use super::detach;
 use super::failure::Failure;
 use super::field;
 use super::logging;
+use super::progress::Progress;
 use super::table::Cell;
 use super::table::Table;
 use crate::config;
@@ -83,10 +84,10 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
             "next": next,
         }));
     }
-    context
-        .screen
-        .line(format!("relay\t{}\t{base}", relay.as_str()))?;
-    context.screen.line(format!("pager\t{}", pager.as_str()))?;
+    context.screen.fields(&[
+        ("relay", format!("{} {base}", relay.as_str())),
+        ("pager", pager.as_str().to_owned()),
+    ])?;
     let table = parts(&status, context);
     table
         .lines(&context.screen)
@@ -129,6 +130,7 @@ async fn pager(context: &Context, base: &str) -> Result<State, Failure> {
     let mut command = detach::ours(&log)?;
     command.arg("pager").args(["--server", base]).stdin(lock);
     let mut child = command.spawn()?;
+    let _starting = Progress::start(&context.screen, "starting the pager");
     let begun = Instant::now();
     while begun.elapsed() < WATCH {
         if let Some(status) = child.try_wait()? {

@@ -16,6 +16,7 @@ use super::peer::Peer;
 use super::trace::Trace;
 use crate::identity::access;
 use crate::identity::people::Person;
+use crate::identity::token;
 
 /// The person behind the admin token: from loopback, and not passed on by a proxy (access.md 2).
 pub struct Admin(pub Person);
@@ -24,10 +25,9 @@ impl FromRequestParts<Arc<App>> for Admin {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
-        let local = parts
-            .extensions
-            .get::<Peer>()
-            .is_some_and(Peer::is_loopback);
+        let peer = parts.extensions.get::<Peer>().copied();
+        let local = peer.is_some_and(|peer| peer.is_loopback());
+        let remote = peer.map(|peer| peer.remote.ip().to_string());
         if !local || peer::forwarding_header(&parts.headers).is_some() {
             return Err(Failure::forbidden(
                 "local_only",
@@ -37,15 +37,27 @@ impl FromRequestParts<Arc<App>> for Admin {
         }
         let authorization = authorization(parts);
         let now = app.now();
-        let person = app
+        let (person, token) = app
             .store
             .read(move |connection| access::admin(connection, authorization.as_deref(), now))
             .await??;
         if let Some(trace) = parts.extensions.get::<Arc<Trace>>() {
             trace.set_actor(format!("user {}", person.seq.0));
         }
+        if token::due_for_use(token.last_used_at, now) {
+            let (seq, peer) = (token.seq, remote.unwrap_or_default());
+            let client = user_agent(parts);
+            app.store
+                .post(move |tx| token::used(tx, seq, &peer, client.as_deref(), now));
+        }
         Ok(Self(person))
     }
+}
+
+/// The client program, as it calls itself.
+fn user_agent(parts: &Parts) -> Option<String> {
+    let value = parts.headers.get(http::header::USER_AGENT)?;
+    Some(value.to_str().ok()?.to_owned())
 }
 
 /// The `Authorization` header as sent.

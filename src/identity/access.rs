@@ -420,7 +420,7 @@ pub fn pager_part(
     })
 }
 
-/// The person behind an admin token.
+/// The person behind an admin token, and that token.
 ///
 /// # Errors
 /// A fault of the store; a turned-away request is the inner error.
@@ -428,13 +428,13 @@ pub fn admin(
     connection: &Connection,
     authorization: Option<&[u8]>,
     now: Time,
-) -> Outcome<Result<Person, Denial>> {
+) -> Outcome<Result<(Person, Token), Denial>> {
     let secret = match bearer(authorization) {
         Ok(secret) => secret,
         Err(denial) => return Ok(Err(denial)),
     };
     match credential(connection, secret, Kind::Admin, now)? {
-        Ok(_) => people::first_owner(connection).map(Ok),
+        Ok(token) => Ok(Ok((people::first_owner(connection)?, token))),
         Err(denial) => Ok(Err(denial)),
     }
 }

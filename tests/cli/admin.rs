@@ -62,6 +62,9 @@ fn a_token_goes_into_a_file_only_the_person_can_read_and_is_never_printed() {
     );
 
     let tokens = home.json(&["token", "list"]);
+    // The one these commands use is told apart from those nobody ever used.
+    assert_eq!(tokens["tokens"][0]["kind"], "admin");
+    assert!(tokens["tokens"][0]["lastUsedAt"].is_string(), "{tokens}");
     let second = tokens["tokens"]
         .as_array()
         .unwrap()

@@ -172,6 +172,14 @@ fn a_settings_file_that_cannot_be_used_is_named_with_its_line() {
     let ran = home.run(&["status"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("config.toml: line 2:"), "{ran:?}");
+
+    std::fs::write(folder.join("config.toml"), "# mine\n\npublic_url = \"x\"\n").unwrap();
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.err.contains("config.toml: line 3: public_url"),
+        "{ran:?}"
+    );
 }
 
 #[test]

@@ -201,7 +201,9 @@ pub(super) fn views(
         if row.is_none() && !deleted_too {
             continue;
         }
-        views.push(view(connection, &part, row, now)?);
+        let mut view = view(connection, &part, row, now)?;
+        view["project"] = project.slug.as_str().into();
+        views.push(view);
     }
     Ok(views)
 }
