@@ -82,6 +82,7 @@ async fn a_poll_answers_at_once_when_mail_arrives_and_carries_the_wake() {
     assert!(begun.elapsed() >= Duration::from_millis(650));
     assert_eq!(same["rev"], answer["rev"]);
     assert_eq!(same["parts"][0]["wake"]["wakeId"], entry["wake"]["wakeId"]);
+    assert_eq!(same["parts"][0]["wake"]["lease_ms"], 45_000);
 }
 
 #[tokio::test]

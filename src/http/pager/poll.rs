@@ -63,11 +63,12 @@ pub(super) async fn poll(
             break;
         }
         look = watch.look(&app, false).await?;
-        // Only a claim hands out a wake; without news it is not worth a write.
-        if watch.poll.claim && look.rev() != watch.poll.seen {
+        let ends = matches!(news, News::None);
+        // A claim is a write: worth it to hand out a wake, and to send a leased one on its way with a whole lease.
+        if watch.poll.claim && (look.rev() != watch.poll.seen || ends && look.has_wake()) {
             look = watch.look(&app, true).await?;
         }
-        if matches!(news, News::None) {
+        if ends {
             break;
         }
     }
@@ -152,6 +153,10 @@ struct Look {
 impl Look {
     fn rev(&self) -> String {
         wake::poll::rev(&self.entries)
+    }
+
+    fn has_wake(&self) -> bool {
+        self.entries.iter().any(|entry| entry.wake.is_some())
     }
 
     /// Whether a signal may change what was found. Signals of no part may be a code, a ban or a token.
