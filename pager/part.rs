@@ -87,8 +87,8 @@ pub struct Part {
     pub not_before: Time,
     /// Not named in polls before this.
     pub poll_at: Time,
-    /// A moving screen was looked at once more.
-    pub followed: bool,
+    /// How often a moving screen was read once more since the last list.
+    pub followed: u8,
     /// What the relay refused this part for.
     pub refused: Option<Class>,
     /// The long hold was told.
@@ -133,7 +133,7 @@ impl Part {
             acted_at: Time(0),
             not_before: aside.as_ref().map_or(now, |_| now + UNREADABLE),
             poll_at: now,
-            followed: false,
+            followed: 0,
             refused: None,
             warned: false,
             sample: None,
@@ -158,6 +158,20 @@ impl Part {
         }
         let held = self.open_delivery().map(|delivery| delivery.look_at);
         [held, self.peek_at].into_iter().flatten().min()
+    }
+
+    /// Whether the next look may say more than the last one did, without anything being drawn.
+    #[must_use]
+    pub fn is_unsettled(&self) -> bool {
+        let moving = |(verdict, _): &(Verdict, Time)| verdict.detail == "moving";
+        self.is_starting() || self.verdict.as_ref().is_some_and(moving)
+    }
+
+    /// Whether the agent was starting when last looked at.
+    #[must_use]
+    pub fn is_starting(&self) -> bool {
+        let starting = |(verdict, _): &(Verdict, Time)| verdict.kind == Kind::Starting;
+        self.verdict.as_ref().is_some_and(starting)
     }
 
     /// Judges what a look found of this part's pane. Gives whether the relay's picture of it is another one now.

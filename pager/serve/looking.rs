@@ -13,7 +13,6 @@ use crate::pager::facts::PaneFacts;
 use crate::pager::log::Level;
 use crate::pager::look;
 use crate::pager::look::Glance;
-use crate::pager::read::Kind;
 use crate::pager::setup::Quit;
 use crate::pager::target;
 use crate::pager::target::Match;
@@ -23,6 +22,9 @@ use crate::store::Time;
 
 /// A screen that moved when nothing is held is read once more after this, so that an idle pane is known as idle.
 const FOLLOW: Duration = Duration::from_millis(1_600);
+
+/// How often.
+const FOLLOWED: u8 = 2;
 
 /// Parts that more than one pane names, with those panes.
 type Twice = BTreeMap<PartKey, Vec<String>>;
@@ -150,8 +152,12 @@ impl Pager {
                 }
                 [_] | [] => {}
                 _ => {
-                    let ids = panes.iter().map(|pane| pane.identity.pane.clone());
-                    twice.insert(key, ids.collect());
+                    let mut ids: Vec<String> = panes
+                        .iter()
+                        .map(|pane| pane.identity.pane.clone())
+                        .collect();
+                    ids.sort();
+                    twice.insert(key, ids);
                 }
             }
         }
@@ -244,10 +250,10 @@ impl Pager {
             let asked = glance.asked.contains(&pane.identity.pane);
             let same = part.expected.as_ref() == Some(&pane.identity);
             if same && !asked {
-                if part.read_activity != Some(pane.window_activity) {
+                if part.is_unsettled() || part.read_activity != Some(pane.window_activity) {
                     part.seen.get_or_insert_with(|| pane.clone());
                     part.peek_at = Some(now);
-                    part.followed = false;
+                    part.followed = 0;
                 }
                 return;
             }
@@ -256,12 +262,9 @@ impl Pager {
         }
         let changed = part.judge(&self.setup.rules, glance, pane, Self::wall(), now);
         part.peek_at = None;
-        let Some((verdict, _)) = &part.verdict else {
-            return;
-        };
-        let unsettled = verdict.kind == Kind::Starting || verdict.detail == "moving";
-        if part.open_delivery().is_none() && unsettled && !part.followed {
-            part.followed = true;
+        if part.open_delivery().is_none() && part.is_unsettled() && part.followed < FOLLOWED {
+            // Starting ends by itself; moving may go on as long as it likes.
+            part.followed += u8::from(!part.is_starting());
             part.peek_at = Some(now + FOLLOW);
         }
         self.polling.changed |= changed;

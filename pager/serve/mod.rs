@@ -204,7 +204,10 @@ impl Pager {
             self.log.line(Level::Warn, now, &key.part, "-", text);
         }
         self.parts.insert(key, part);
-        self.polling.ask_now(now);
+        self.polling.changed = true;
+        if self.contact.trouble().is_none() {
+            self.polling.next_at = now;
+        }
         Ok(())
     }
 

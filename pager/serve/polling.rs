@@ -47,7 +47,8 @@ pub(super) struct Polling {
     generation: u64,
     under_way: Option<AbortHandle>,
     started: Time,
-    next_at: Time,
+    /// When the next poll begins, unless one is under way.
+    pub(super) next_at: Time,
     seen: String,
     backoff: Backoff,
     token: Option<Stamp>,
@@ -56,12 +57,6 @@ pub(super) struct Polling {
 }
 
 impl Polling {
-    /// There is news for the relay that is worth a call of its own.
-    pub(super) fn ask_now(&mut self, now: Time) {
-        self.changed = true;
-        self.next_at = now;
-    }
-
     /// Ends the poll under way; what it brings is not taken any more.
     pub(super) fn abort(&mut self) {
         self.generation += 1;

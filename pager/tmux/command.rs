@@ -1,5 +1,5 @@
 //! The commands the pager gives tmux, as data (pager.md 1 and 5). Formats print a nonce in front of every line, so that nothing a pane or
-//! a title holds can pass for a fact.
+//! a title holds can pass for a fact. None of them holds a `%`: tmux passes formats through strftime, which makes `  %4` of `%4`.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ pub fn look(nonce: &str, panes: &[String], names: bool) -> TmuxCommands<'static>
             .build(),
     );
     for pane in panes {
-        commands.push(say(pane, &format!("{nonce}|capture|{pane}")));
+        commands.push(say(pane, &format!("{nonce}|capture|#{{pane_id}}")));
         commands.push(
             CapturePane::new()
                 .escape_sequences()
@@ -75,7 +75,7 @@ pub fn look(nonce: &str, panes: &[String], names: bool) -> TmuxCommands<'static>
                 .target_pane(pane.clone())
                 .build(),
         );
-        commands.push(say(pane, &format!("{nonce}|end|{pane}")));
+        commands.push(say(pane, &format!("{nonce}|end|#{{pane_id}}")));
     }
     commands
 }
@@ -159,7 +159,7 @@ fn guarded(
 }
 
 /// The format that is true while the pane is what the look saw. The facts are compared as one string: a long chain of `&&` is deeper than
-/// older versions expand. The id's `%` is matched by `?`, since tmux passes formats with a `%` through strftime.
+/// older versions expand. The id's `%` is matched by `?`.
 #[must_use]
 pub fn guard(seen: &PaneFacts, quiet: bool) -> String {
     let flag = u8::from;
@@ -288,6 +288,14 @@ mod tests {
         assert!(text.contains("-t %3 Enter ; display-message"), "{text}");
         assert!(!text.contains("buffer") && !text.contains("-l"), "{text}");
         assert!(!text.contains("window_activity"), "{text}");
+    }
+
+    #[test]
+    fn no_format_holds_a_percent_sign() {
+        let all = words(&look("nnn", &["%3".into(), "%12".into()], true));
+        let formats = all.iter().filter(|word| word.starts_with("nnn|"));
+        assert_eq!(formats.clone().count(), 8);
+        assert!(formats.clone().all(|format| !format.contains('%')));
     }
 
     #[test]

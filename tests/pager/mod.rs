@@ -55,6 +55,15 @@ impl World {
         self.pager = Some(self.home.pager(&self.tmux, &self.relay, &[]));
     }
 
+    /// Waits until the pager told the relay of the pane.
+    fn known(&self) {
+        until(LONG, "the pane is known", || {
+            let script = self.relay.script();
+            let last = script.polls.last();
+            last.is_some_and(|heard| heard.call.parts.iter().any(|part| part.pane.is_some()))
+        });
+    }
+
     /// Waits for a stage of the part.
     fn stage(&self, stage: &str) {
         self.relay.wait_for("web", stage, LONG);

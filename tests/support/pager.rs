@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
@@ -55,6 +56,26 @@ impl Home {
             .env("HOME", self.folder.path())
             .current_dir(self.folder.path())
             .stdin(Stdio::null());
+        command
+    }
+
+    /// The pager's command with a stand-in for tmux first in `PATH`: a shell script that finds the real one by itself.
+    pub fn with_stand_in(&self, tmux: &Tmux, relay: &Relay, script: &str) -> Command {
+        let folder = self.path("bin");
+        fs::create_dir_all(&folder).unwrap();
+        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        let program = folder.join("tmux");
+        fs::write(
+            &program,
+            format!("#!/bin/sh\nPATH='{path}'\n{script}\nexec tmux \"$@\"\n"),
+        )
+        .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = self.command();
+        command
+            .env("PATH", format!("{}:{path}", folder.display()))
+            .args(["--server", &relay.url(), "--socket"])
+            .arg(tmux.socket());
         command
     }
 

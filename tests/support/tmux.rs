@@ -6,6 +6,7 @@ use std::process::Command;
 use std::process::Output;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -96,6 +97,15 @@ impl Tmux {
         let pid = self.ask(pane, "#{pane_pid}");
         let value = format!("{code}/{part}/{pid}");
         self.run(&["set-option", "-p", "-t", pane, "@relayroom", &value]);
+    }
+
+    /// Ends the server and waits until it is gone.
+    pub fn kill(&self) {
+        self.run(&["kill-server"]);
+        super::wait::until(Duration::from_secs(20), "the server is gone", || {
+            !self.attempt(&["list-sessions"]).status.success()
+                && std::os::unix::net::UnixStream::connect(self.socket()).is_err()
+        });
     }
 
     /// What the pane shows.
