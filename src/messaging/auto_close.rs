@@ -1,11 +1,15 @@
-//! Closing threads nobody has touched for half an hour (tools.md 10). The test and the closing are one transaction.
+//! Closing threads nobody has touched for half an hour (tools.md 10). The test and the closing are one transaction, so a message that is
+//! stored first is seen.
 
 use rusqlite::Connection;
 
 use super::end;
 use super::find;
 use super::status::Status;
+use crate::activity::turn;
+use crate::api::TurnView;
 use crate::store::Outcome;
+use crate::store::PartSeq;
 use crate::store::ThreadSeq;
 use crate::store::Time;
 use crate::store::Tx;
@@ -14,7 +18,7 @@ use crate::store::Tx;
 const QUIET_MS: i64 = 30 * 60 * 1000;
 
 /// Threads closed in one transaction, so that nobody waits for it; the next sweep goes on.
-const MOST: i64 = 200;
+const MOST: usize = 200;
 
 /// Live threads, neither `holding` nor flagged, quiet since `?1`, in which
 /// - nobody who is not deleted, `human` included, has a message they were never shown (and did not read);
@@ -26,7 +30,7 @@ pub(super) const QUIET: &str = "
          SELECT 1 FROM recipient AS r LEFT JOIN part AS p ON p.seq = r.part
           WHERE r.thread = t.seq AND r.read_at IS NULL AND p.deleted_at IS NULL
             AND (r.seen_at IS NULL OR p.paused_at IS NOT NULL OR p.limited_until > ?2 OR p.freed_at > ?1))
-     ORDER BY t.stirred_at LIMIT ?3";
+     ORDER BY t.stirred_at";
 
 /// Closes what is due; their number.
 ///
@@ -43,6 +47,66 @@ pub fn auto_close(tx: &Tx<'_>, now: Time) -> Outcome<usize> {
 
 fn due(connection: &Connection, now: Time) -> Outcome<Vec<ThreadSeq>> {
     let mut statement = connection.prepare_cached(QUIET)?;
-    let rows = statement.query_map((now.0 - QUIET_MS, now, MOST), |row| row.get(0))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut rows = statement.query((now.0 - QUIET_MS, now))?;
+    let mut due = Vec::new();
+    while due.len() < MOST
+        && let Some(row) = rows.next()?
+    {
+        let thread = row.get(0)?;
+        if !on_a_desk(connection, thread)? {
+            due.push(thread);
+        }
+    }
+    Ok(due)
+}
+
+/// Whether a recipient is still in the turn in which it was shown a message of the thread.
+fn on_a_desk(connection: &Connection, thread: ThreadSeq) -> Outcome<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT r.part, max(r.last_seen_at) FROM recipient AS r
+           JOIN part AS p ON p.seq = r.part AND p.deleted_at IS NULL
+          WHERE r.thread = ?1 AND r.last_seen_at IS NOT NULL GROUP BY r.part",
+    )?;
+    let mut rows = statement.query([thread])?;
+    while let Some(row) = rows.next()? {
+        let part: PartSeq = row.get(0)?;
+        if shown_within(&turn::of(connection, part)?, row.get(1)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a turn that is running had begun when something was shown. One whose begin is not known had.
+fn shown_within(turn: &TurnView, shown_at: Time) -> bool {
+    let running = matches!(turn.state.as_str(), "busy" | "blocked");
+    let began = turn.since.as_deref().and_then(Time::parse);
+    running && began.is_none_or(|began| began <= shown_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_running_turn_keeps_what_it_was_shown() {
+        let noon = Time(1_796_126_400_000);
+        let turn = |state: &str, since: Option<Time>| TurnView {
+            state: state.into(),
+            since: since.map(Time::rfc3339),
+            tag: None,
+        };
+        let later = Time(noon.0 + 1);
+        for (turn, shown_at, kept) in [
+            (turn("busy", Some(noon)), noon, true),
+            (turn("busy", Some(noon)), later, true),
+            (turn("blocked", Some(noon)), later, true),
+            (turn("busy", Some(later)), noon, false),
+            (turn("busy", None), noon, true),
+            (turn("idle", Some(noon)), later, false),
+            (TurnView::default(), later, false),
+        ] {
+            assert_eq!(shown_within(&turn, shown_at), kept, "{turn:?} {shown_at:?}");
+        }
+    }
 }

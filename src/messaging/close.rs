@@ -62,10 +62,17 @@ pub struct Closed {
 /// may any, a person may any.
 ///
 /// # Errors
-/// `invalid_argument`, `too_large`, `control_character` for a malformed lesson; `thread_not_found`, `not_participant`. Nothing changes
+/// `invalid_argument`, `too_large`, `control_character` for a malformed lesson or a person's; `thread_not_found`, `not_participant`. Nothing changes
 /// then.
 pub fn close(tx: &Tx<'_>, author: &Author<'_>, args: &CloseArgs, now: Time) -> Outcome<Closed> {
     let lesson = args.lesson.as_ref().map(check).transpose()?;
+    if lesson.is_some() && author.part().is_none() {
+        return Err(Refusal::new(
+            "invalid_argument",
+            "Nothing was closed: a lesson is an agent's. Close without it, and add knowledge as a person does.",
+        )
+        .into());
+    }
     let thread = find::thread(tx, author.project(), &args.thread_id)?;
     if let Author::Part(caller) = author {
         may_close(tx, caller, &thread)?;

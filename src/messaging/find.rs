@@ -81,6 +81,13 @@ pub(super) fn thread_at(connection: &Connection, seq: ThreadSeq) -> Outcome<Thre
     Ok(statement.query_row([seq], row)?)
 }
 
+/// Whether a thread is flagged for the person.
+pub(super) fn flagged(connection: &Connection, seq: ThreadSeq) -> Outcome<bool> {
+    Ok(connection
+        .prepare_cached("SELECT flagged_at IS NOT NULL FROM thread WHERE seq = ?1")?
+        .query_row([seq], |row| row.get(0))?)
+}
+
 /// Reads a required id.
 ///
 /// # Errors

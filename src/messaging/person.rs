@@ -25,8 +25,10 @@ use crate::store::Outcome;
 use crate::store::PartSeq;
 use crate::store::ProjectSeq;
 use crate::store::Refusal;
+use crate::store::ThreadSeq;
 use crate::store::Time;
 use crate::store::Tx;
+use crate::store::parse_id;
 use crate::store::quote;
 
 /// Threads of one answer.
@@ -37,7 +39,7 @@ const PAGE: i64 = 50;
 pub struct PersonInboxArgs {
     /// Also threads with nothing unread and no flag.
     pub all: bool,
-    /// Only threads older than this one of the project.
+    /// Only threads that come after this one of the project.
     pub before: Option<String>,
 }
 
@@ -64,6 +66,23 @@ pub struct PersonThread {
     pub preview: String,
 }
 
+/// Live threads of a project that are flagged or in which people take part, from a place in the order on.
+pub(super) const INBOX: &str = "
+    WITH mine AS (
+      SELECT t.seq, t.id, t.subject, t.status, t.flagged_at IS NOT NULL AS flagged, t.messages,
+             (SELECT count(*) FROM recipient AS r
+               WHERE r.thread = t.seq AND r.part IS NULL AND r.read_at IS NULL) AS unread
+        FROM thread AS t
+       WHERE t.project = ?1 AND t.status IN ('open', 'answered', 'holding')
+         AND (t.flagged_at IS NOT NULL
+              OR EXISTS (SELECT 1 FROM participant AS q WHERE q.thread = t.seq AND q.part IS NULL)))
+    SELECT mine.id, mine.subject, mine.status, mine.flagged, mine.unread, p.slug, m.at, m.body
+      FROM mine
+      CROSS JOIN message AS m ON m.thread = mine.seq AND m.ordinal = mine.messages - 1
+      LEFT JOIN part AS p ON p.seq = m.sender
+     WHERE (?2 OR mine.flagged OR mine.unread > 0) AND (mine.flagged, mine.seq) < (?3, ?4)
+     ORDER BY mine.flagged DESC, mine.seq DESC LIMIT ?5";
+
 /// Live threads for `human`: flagged ones first, then those in which people take part, the newest first. Marks nothing.
 ///
 /// # Errors
@@ -73,27 +92,16 @@ pub fn inbox(
     project: ProjectSeq,
     args: &PersonInboxArgs,
 ) -> Outcome<List<PersonThread>> {
-    let before = match &args.before {
-        None => i64::MAX,
-        Some(cursor) => threads::place(connection, project, cursor)?,
+    let (flagged, before) = match &args.before {
+        None => (true, i64::MAX),
+        Some(cursor) => {
+            let before = threads::place(connection, project, cursor)?;
+            (find::flagged(connection, ThreadSeq(before))?, before)
+        }
     };
-    let mut statement = connection.prepare_cached(
-        "WITH mine AS (
-           SELECT t.seq, t.id, t.subject, t.status, t.flagged_at IS NOT NULL AS flagged, t.messages,
-                  (SELECT count(*) FROM recipient AS r
-                    WHERE r.thread = t.seq AND r.part IS NULL AND r.read_at IS NULL) AS unread
-             FROM thread AS t
-            WHERE t.project = ?1 AND t.status IN ('open', 'answered', 'holding') AND t.seq < ?2
-              AND (t.flagged_at IS NOT NULL
-                   OR EXISTS (SELECT 1 FROM participant AS q WHERE q.thread = t.seq AND q.part IS NULL)))
-         SELECT mine.id, mine.subject, mine.status, mine.flagged, mine.unread, p.slug, m.at, m.body
-           FROM mine JOIN message AS m ON m.thread = mine.seq AND m.ordinal = mine.messages - 1
-           LEFT JOIN part AS p ON p.seq = m.sender
-          WHERE ?3 OR mine.flagged OR mine.unread > 0
-          ORDER BY mine.flagged DESC, mine.seq DESC LIMIT ?4",
-    )?;
+    let mut statement = connection.prepare_cached(INBOX)?;
     let rows = statement
-        .query_map((project, before, args.all, PAGE), |row| {
+        .query_map((project, args.all, flagged, before, PAGE), |row| {
             let status: Status = row.get(2)?;
             let sender: Option<String> = row.get(5)?;
             let at: Time = row.get(6)?;
@@ -214,10 +222,15 @@ pub fn threads_ending(
         )
         .into());
     }
-    let mut statement = connection.prepare_cached(
-        "SELECT project, id, subject, status, created_at FROM thread
-          WHERE substr(id, -length(?1)) = ?1 ORDER BY seq DESC LIMIT 10",
-    )?;
+    // A whole id is found by its index; an ending is looked for in all of them.
+    let ends = if parse_id(&tail).is_some() {
+        "id = ?1"
+    } else {
+        "substr(id, -length(?1)) = ?1"
+    };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT project, id, subject, status, created_at FROM thread WHERE {ends} ORDER BY seq DESC LIMIT 10"
+    ))?;
     let rows = statement.query_map([tail], |row| {
         Ok((
             row.get(0)?,

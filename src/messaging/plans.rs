@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use super::auto_close;
 use super::brakes;
 use super::inbox;
+use super::person;
 use super::search;
 use super::show;
 use super::threads;
@@ -30,6 +31,13 @@ fn plan(connection: &Connection, sql: &str) -> String {
 /// Asserts that the plan of `sql` has all of `steps` and neither sorts nor reads a whole table.
 #[track_caller]
 fn walks(sql: &str, steps: &[&str]) {
+    let plan = searches(sql, steps);
+    assert!(!plan.contains("TEMP B-TREE"), "sorts:\n{plan}");
+}
+
+/// Asserts that the plan of `sql` has all of `steps` and reads no whole table.
+#[track_caller]
+fn searches(sql: &str, steps: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("plans.db"), "test", Time(0)).unwrap();
     let plan = store
@@ -38,13 +46,13 @@ fn walks(sql: &str, steps: &[&str]) {
     for step in steps {
         assert!(plan.contains(step), "no {step:?} in:\n{plan}");
     }
-    assert!(!plan.contains("TEMP B-TREE"), "sorts:\n{plan}");
     let scans = plan
         .lines()
         .filter(|line| line.starts_with("SCAN "))
         .filter(|line| !line.contains("VIRTUAL TABLE") && !line.contains("CONSTANT ROW"))
         .count();
     assert_eq!(scans, 0, "reads a whole table:\n{plan}");
+    plan
 }
 
 #[test]
@@ -128,6 +136,18 @@ fn auto_close_reads_quiet_threads_only() {
         &[
             "SEARCH t USING INDEX thread_quiet (stirred_at<?)",
             "SEARCH r USING INDEX recipient_by_thread (thread=?)",
+        ],
+    );
+}
+
+#[test]
+fn inbox_of_the_person_reads_live_threads_only() {
+    searches(
+        person::INBOX,
+        &[
+            "SEARCH t USING INDEX thread_by_status (project=? AND status=?)",
+            "SEARCH q USING COVERING INDEX participant_part (thread=? AND part=?)",
+            "SEARCH m USING INDEX sqlite_autoindex_message_2 (thread=? AND ordinal=?)",
         ],
     );
 }

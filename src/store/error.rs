@@ -109,12 +109,16 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// At most 40 characters of something the caller sent, for a refusal's text; control characters are shown as `\u{1b}`.
+/// Bytes a quotation may have before it is cut, so that the text around it fits into a refusal.
+const QUOTE_BYTES: usize = 96;
+
+/// At most 40 characters, and about 100 bytes, of something the caller sent, for a refusal's text; control characters are shown as
+/// `\u{1b}`.
 #[must_use]
 pub fn quote(text: &str) -> String {
     let mut shown = String::from("\"");
     for (index, c) in text.chars().enumerate() {
-        if index == 40 {
+        if index == 40 || shown.len() >= QUOTE_BYTES {
             shown.push('…');
             break;
         }
@@ -136,6 +140,9 @@ mod tests {
     fn quote_cuts_at_forty_characters_and_shows_controls() {
         assert_eq!(quote("a\u{1b}b"), "\"a\\u{1b}b\"");
         assert_eq!(quote(&"é".repeat(41)), format!("\"{}…\"", "é".repeat(40)));
+        for long in ["😀", "\u{9b}"] {
+            assert!(quote(&long.repeat(41)).len() <= 107);
+        }
     }
 
     #[test]

@@ -314,6 +314,25 @@ impl World {
     }
 }
 
+/// Asserts that no call has left a row of mail.
+#[track_caller]
+pub fn nothing_stored(world: &World) {
+    for table in [
+        "thread",
+        "message",
+        "recipient",
+        "participant",
+        "wake",
+        "idempotency",
+    ] {
+        assert_eq!(
+            world.count(&format!("SELECT count(*) FROM {table}")),
+            0,
+            "{table}"
+        );
+    }
+}
+
 /// Arguments of a plain `send`.
 pub fn mail(to: &[&str], subject: &str, body: &str) -> SendArgs {
     SendArgs {
@@ -360,6 +379,16 @@ pub fn refused<T: std::fmt::Debug>(outcome: Outcome<T>) -> Value {
 #[track_caller]
 pub fn code<T: std::fmt::Debug>(outcome: Outcome<T>) -> String {
     refused(outcome)["error"].as_str().unwrap().to_owned()
+}
+
+/// The ids of an inbox's messages, in its order.
+pub fn ids(inbox: &Inbox) -> Vec<&str> {
+    inbox
+        .list
+        .items
+        .iter()
+        .map(|item| item.message_id.as_str())
+        .collect()
 }
 
 /// A value's JSON.

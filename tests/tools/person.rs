@@ -124,6 +124,38 @@ fn inbox_of_the_person_has_flagged_threads_first() {
 }
 
 #[test]
+fn inbox_of_the_person_can_be_followed_past_the_flagged_threads() {
+    let world = World::new();
+    for n in 0..110 {
+        world.seconds(10);
+        let args = SendArgs {
+            needs_human: n % 2 == 0,
+            ..mail(&["human"], &n.to_string(), "x")
+        };
+        world.send("api", args).unwrap();
+    }
+    let mut followed: Vec<u32> = Vec::new();
+    let mut args = PersonInboxArgs::default();
+    loop {
+        let page = world
+            .read(|connection| person::inbox(connection, world.shop, &args))
+            .unwrap();
+        let Some(last) = page.items.last() else { break };
+        args.before = Some(last.thread_id.clone());
+        followed.extend(
+            page.items
+                .iter()
+                .map(|row| row.subject.parse::<u32>().unwrap()),
+        );
+    }
+    let flagged_first = (0..110).rev().filter(|n| n % 2 == 0);
+    let expected: Vec<u32> = flagged_first
+        .chain((0..110).rev().filter(|n| n % 2 == 1))
+        .collect();
+    assert_eq!(followed, expected);
+}
+
+#[test]
 fn opening_a_thread_marks_it_read_for_the_person_and_shows_all_receipts() {
     let world = World::new();
     let sent = world.sent("api", &["web", "human"], "s", "x");
