@@ -8,7 +8,12 @@
 //!   in every [`sweep`]: a lost signal costs at most one sweep, never a message.
 //! - **At most one open wake per part**, whatever arrives at once: more mail joins it.
 //! - **Budgets are exact.** What was typed within the hour, and one place for every line that may still be typed, never exceed them.
+//! - **Holds are episodes** with a beginning, a reason and an end, and a part with new mail has an open wake or an open hold.
 //! - **What is not known is not said.** A line typed, a line submitted and mail fetched are three facts.
+//!
+//! Where to read on: `consider` decides for a part without an open wake and `open` moves an open one on; what they ask is pure and apart
+//! (`due`, `ladder`, `pingpong`, `lease`, `remind`, `brake`, `budget::lane`); `queue` keeps the order in which places of a budget are given;
+//! `row`, `nudge`, `hold` and `mail` are the tables; `poll` and `report` are what a pager sees.
 
 mod again;
 mod brake;
@@ -53,9 +58,10 @@ pub use sweep::consider_owner;
 pub use sweep::consider_project;
 pub use sweep::sweep;
 pub use words::Decision;
-pub use words::Ending;
 pub use words::HoldReason;
-pub use words::Kind;
-pub use words::Lane;
 pub use words::Note;
-pub use words::State;
+
+use words::Ending;
+use words::Kind;
+use words::Lane;
+use words::State;

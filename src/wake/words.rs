@@ -12,7 +12,6 @@ macro_rules! words {
     ($($(#[$doc:meta])* $name:ident { $($value:ident = $word:literal),* $(,)? })*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[expect(missing_docs, reason = "the names are the words of wake.md")]
         pub enum $name {
             $($value),*
         }
@@ -46,6 +45,7 @@ macro_rules! words {
 
 words! {
     /// Why a due wake was not issued, in the order of the checks of wake.md 4.
+    #[expect(missing_docs, reason = "the names are the hold reasons of wake.md 4")]
     HoldReason {
         Paused = "paused",
         Limited = "limited",
