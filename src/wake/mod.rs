@@ -4,8 +4,8 @@
 //!
 //! What this folder promises:
 //!
-//! - **A function of the tables.** [`consider`] looks at nothing else, runs in the transaction of every change that can matter and again
-//!   in every [`sweep`]: a lost signal costs at most one sweep, never a message.
+//! - **A function of the tables.** [`consider()`] looks at nothing else, runs in the transaction of every change that can matter and again
+//!   in every [`sweep()`]: a lost signal costs at most one sweep, never a message.
 //! - **At most one open wake per part**, whatever arrives at once: more mail joins it.
 //! - **Budgets are exact.** What was typed within the hour, and one place for every line that may still be typed, never exceed them.
 //! - **Holds are episodes** with a beginning, a reason and an end, and a part with new mail has an open wake or an open hold.

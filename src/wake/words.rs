@@ -88,7 +88,7 @@ words! {
     }
 }
 
-/// What [`super::consider`] decided for a part.
+/// What [`super::consider()`] decided for a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Nothing is due.
