@@ -67,3 +67,34 @@ pub fn set(tx: &Tx<'_>, part: PartSeq, reset: Option<Time>, now: Time) -> Outcom
     });
     Ok(end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity;
+    use crate::identity::people;
+    use crate::identity::project;
+    use crate::store::Store;
+
+    #[test]
+    fn the_park_that_ends_first_is_known_until_it_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("r.db"), "", Time(1)).unwrap();
+        store
+            .write_blocking(|tx| {
+                identity::found(tx, "kim", Time(1))?;
+                let kim = people::first_owner(tx)?.seq;
+                let shop = project::create(tx, kim, "shop", Time(1))?.seq;
+                assert_eq!(first_end(tx, Time(1))?, None);
+                for (name, end) in [("api", 9_000), ("web", 5_000)] {
+                    let part = part::add(tx, shop, name, kim, Time(1))?;
+                    set(tx, part.seq, Some(Time(end)), Time(1_000))?;
+                }
+                assert_eq!(first_end(tx, Time(1_000))?, Some(Time(5_000)));
+                assert_eq!(first_end(tx, Time(5_000))?, Some(Time(9_000)));
+                assert_eq!(first_end(tx, Time(9_000))?, None);
+                Ok(())
+            })
+            .unwrap();
+    }
+}

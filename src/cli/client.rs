@@ -237,8 +237,9 @@ fn refused(status: u16, body: &Value) -> Failure {
         _ => text::block(word("message")),
     };
     let (message, fix) = split_fix(&message);
+    let hint = Some(text::block(word("hint"))).filter(|hint| !hint.is_empty());
     let mut failure = Failure::new(exit, code, message);
-    failure.fix = fix;
+    failure.fix = fix.or(hint);
     failure
 }
 

@@ -160,9 +160,20 @@ impl From<Refusal> for Failure {
         };
         Self {
             details: Some(Box::new(refusal.fields)).filter(|fields| !fields.is_empty()),
+            hint: command_in(&refusal.message).to_owned().into(),
             ..Self::new(status, refusal.code, refusal.message, "")
         }
     }
+}
+
+/// The command a refusal names at its end: `… (relayroom part list)`.
+fn command_in(message: &str) -> &str {
+    message
+        .strip_suffix(')')
+        .and_then(|rest| rest.rsplit_once(" ("))
+        .map(|(_, command)| command)
+        .filter(|command| command.starts_with("relayroom "))
+        .unwrap_or_default()
 }
 
 impl From<Fault> for Failure {

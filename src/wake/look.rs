@@ -21,15 +21,30 @@ pub struct Open {
     pub hold: Option<(String, Time)>,
 }
 
+const OPEN: &str = "SELECT state, issued_at, presented_at, hold_reason, hold_since FROM wake
+    WHERE part = ?1 AND ended_at IS NULL";
+
+/// Named because the planner would take the index of all holds ever: the open ones are few.
+const HOLDS: &str = "SELECT reason, since FROM hold INDEXED BY hold_open
+    WHERE part = ?1 AND ended_at IS NULL ORDER BY since";
+
+const LAST: &str = "SELECT outcome, ended_at FROM wake WHERE part = ?1 ORDER BY seq DESC LIMIT 1";
+
+/// Walks the ledger from its end and stops at the limit: no sorting.
+const LEDGER: &str = "SELECT w.id, p.slug, w.lane, w.state, w.rung - 1 + w.typed,
+           CASE w.kind WHEN 'mail' THEN coalesce(m.at, w.issued_at) ELSE w.issued_at END,
+           w.presented_at, w.consumed_at, w.outcome
+      FROM wake AS w
+      CROSS JOIN part AS p ON p.seq = w.part
+      LEFT JOIN message AS m ON m.seq = w.cause_message
+     WHERE p.project = ?1 ORDER BY w.seq DESC LIMIT ?2";
+
 /// The part's open wake.
 ///
 /// # Errors
 /// A fault of the store.
 pub fn open(connection: &Connection, part: PartSeq) -> Outcome<Option<Open>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT state, issued_at, presented_at, hold_reason, hold_since FROM wake
-          WHERE part = ?1 AND ended_at IS NULL",
-    )?;
+    let mut statement = connection.prepare_cached(OPEN)?;
     let found = statement
         .query_row([part], |row| {
             let reason: Option<String> = row.get(3)?;
@@ -50,9 +65,7 @@ pub fn open(connection: &Connection, part: PartSeq) -> Outcome<Option<Open>> {
 /// # Errors
 /// A fault of the store.
 pub fn holds(connection: &Connection, part: PartSeq) -> Outcome<Vec<(String, Time)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT reason, since FROM hold WHERE part = ?1 AND ended_at IS NULL ORDER BY since",
-    )?;
+    let mut statement = connection.prepare_cached(HOLDS)?;
     let rows = statement.query_map([part], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -62,9 +75,7 @@ pub fn holds(connection: &Connection, part: PartSeq) -> Outcome<Vec<(String, Tim
 /// # Errors
 /// A fault of the store.
 pub fn unanswered(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT outcome, ended_at FROM wake WHERE part = ?1 ORDER BY seq DESC LIMIT 1",
-    )?;
+    let mut statement = connection.prepare_cached(LAST)?;
     let last: Option<(Option<String>, Option<Time>)> = statement
         .query_row([part], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
@@ -103,12 +114,7 @@ pub struct Row {
 /// # Errors
 /// A fault of the store.
 pub fn ledger(connection: &Connection, project: ProjectSeq, limit: u32) -> Outcome<Vec<Row>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT w.id, p.slug, w.lane, w.state, w.rung - 1 + w.typed,
-                CASE w.kind WHEN 'mail' THEN coalesce(m.at, w.issued_at) ELSE w.issued_at END, w.presented_at, w.consumed_at, w.outcome
-           FROM part AS p JOIN wake AS w ON w.part = p.seq LEFT JOIN message AS m ON m.seq = w.cause_message
-          WHERE p.project = ?1 ORDER BY w.seq DESC LIMIT ?2",
-    )?;
+    let mut statement = connection.prepare_cached(LEDGER)?;
     let rows = statement.query_map((project, limit), |row| {
         Ok(Row {
             id: row.get(0)?,
@@ -123,4 +129,35 @@ pub fn ledger(connection: &Connection, project: ProjectSeq, limit: u32) -> Outco
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn every_look_has_its_index_and_sorts_no_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("r.db"), "", Time(1)).unwrap();
+        store
+            .read_blocking(|connection| {
+                let plan = |sql: &str| -> Outcome<String> {
+                    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                    // The plan does not depend on the values.
+                    let mut steps = statement.raw_query();
+                    let mut plan = String::new();
+                    while let Some(step) = steps.next()? {
+                        plan.push_str(&step.get::<_, String>(3)?);
+                    }
+                    Ok(plan)
+                };
+                assert!(plan(OPEN)?.contains("wake_open"), "{}", plan(OPEN)?);
+                assert!(plan(HOLDS)?.contains("hold_open"), "{}", plan(HOLDS)?);
+                assert!(plan(LAST)?.contains("wake_by_part"), "{}", plan(LAST)?);
+                assert!(!plan(LEDGER)?.contains("TEMP B-TREE"), "{}", plan(LEDGER)?);
+                Ok(())
+            })
+            .unwrap();
+    }
 }
