@@ -9,7 +9,7 @@
 //! - **Order is `seq`**, never a time: lists and cursors neither skip nor repeat when the clock jumps.
 //! - **Texts are data.** Bodies reach nobody but through results; search words are quoted or escaped; the sender's name comes from the
 //!   token.
-//! - **Answers are bounded** ([`list`], [`show`]), and say where to go on.
+//! - **Answers are bounded** ([`list`], [`show()`]), and say where to go on.
 
 mod ack;
 mod author;

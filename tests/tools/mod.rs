@@ -5,6 +5,7 @@ mod brakes;
 mod close;
 mod idempotency;
 mod inbox;
+mod invariants;
 mod marks;
 mod person;
 mod recipients;
