@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::find;
 use super::marks;
 use crate::identity::Caller;
+use crate::store::Error;
 use crate::store::MessageSeq;
 use crate::store::Outcome;
-use crate::store::PartSeq;
-use crate::store::ProjectSeq;
+use crate::store::Refusal;
 use crate::store::Time;
 use crate::store::Tx;
 use crate::wake;
@@ -30,33 +30,27 @@ pub struct Acked {
 /// # Errors
 /// `invalid_argument`; `message_not_found` for an unknown message and for one to somebody else alike.
 pub fn ack(tx: &Tx<'_>, caller: &Caller, message_id: &str, now: Time) -> Outcome<Acked> {
-    let acked = of(tx, caller.project, Some(caller.part), message_id, now)?;
-    wake::consumed(tx, caller.part, now)?;
-    Ok(acked)
-}
-
-/// As [`ack`], for a part or the person.
-pub(super) fn of(
-    tx: &Tx<'_>,
-    project: ProjectSeq,
-    part: Option<PartSeq>,
-    message_id: &str,
-    now: Time,
-) -> Outcome<Acked> {
     let id = find::id("messageId", message_id)?;
     let message: MessageSeq = tx
         .prepare_cached(
-            "SELECT m.seq FROM message AS m
-               JOIN thread AS t ON t.seq = m.thread AND t.project = ?2
-               JOIN recipient AS r ON r.message = m.seq AND r.part IS ?3
+            "SELECT m.seq FROM message AS m JOIN recipient AS r ON r.message = m.seq AND r.part = ?2
               WHERE m.id = ?1",
         )?
-        .query_row((id, project, part), |row| row.get(0))
+        .query_row((id, caller.part), |row| row.get(0))
         .optional()?
-        .ok_or_else(find::message_not_found)?;
-    let first = marks::read(tx, project, part, message, now)?;
+        .ok_or_else(message_not_found)?;
+    let first = marks::read(tx, caller.project, Some(caller.part), message, now)?;
+    wake::consumed(tx, caller.part, now)?;
     Ok(Acked {
         ok: true,
         already_read: !first,
     })
+}
+
+fn message_not_found() -> Error {
+    Refusal::new(
+        "message_not_found",
+        "Nothing was done: no message to you has that id. Take one from inbox.",
+    )
+    .into()
 }

@@ -104,15 +104,6 @@ pub(super) fn id(argument: &str, raw: &str) -> Result<String, Refusal> {
     })
 }
 
-/// The refusal of a message the caller has no part in, whatever the cause.
-pub(super) fn message_not_found() -> Error {
-    Refusal::new(
-        "message_not_found",
-        "Nothing was done: no message to you has that id. Take one from inbox.",
-    )
-    .into()
-}
-
 /// The refusal of a cursor that this list could not hold.
 pub(super) fn bad_cursor(argument: &str) -> Error {
     Refusal::new(

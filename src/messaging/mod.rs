@@ -59,8 +59,6 @@ pub use list::List;
 pub use list::Note;
 pub use marks::mark_shown;
 pub use post::RecipientOutcome;
-pub use preview::preview;
-pub use receipts::receipt;
 pub use reply::Replied;
 pub use reply::ReplyArgs;
 pub use reply::reply;

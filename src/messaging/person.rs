@@ -5,7 +5,6 @@
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::ack::Acked;
 use super::author::Author;
 use super::end;
 use super::find;
@@ -144,14 +143,6 @@ pub fn opened(tx: &Tx<'_>, project: ProjectSeq, messages: &[MessageSeq], now: Ti
     Ok(())
 }
 
-/// Marks one message to `human` read.
-///
-/// # Errors
-/// `invalid_argument`, `message_not_found`.
-pub fn ack(tx: &Tx<'_>, project: ProjectSeq, message_id: &str, now: Time) -> Outcome<Acked> {
-    super::ack::of(tx, project, None, message_id, now)
-}
-
 /// Sets any state from any other, and so answers the flag. Reopening wakes nobody and un-reads nothing.
 ///
 /// # Errors
@@ -190,15 +181,6 @@ pub fn set_status(
     post::unflag(tx, person, thread.seq, &thread.id)?;
     thread.status = status;
     Ok(ThreadRow::of(&thread))
-}
-
-/// Takes the needs-human flag from a thread.
-///
-/// # Errors
-/// `thread_not_found`.
-pub fn dismiss_flag(tx: &Tx<'_>, person: &Author<'_>, thread_id: &str) -> Outcome<()> {
-    let thread = find::thread(tx, person.project(), thread_id)?;
-    post::unflag(tx, person, thread.seq, &thread.id)
 }
 
 /// Threads whose id ends so, newest first, with their project; ten at most. A person may give an id by 6 and more of its last characters

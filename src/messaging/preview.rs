@@ -5,7 +5,7 @@ const CHARS: usize = 160;
 
 /// The body with each run of white space as one blank, trimmed, at most 160 characters and `…` if it was cut; and whether it is whole.
 #[must_use]
-pub fn preview(body: &str) -> (String, bool) {
+pub(super) fn preview(body: &str) -> (String, bool) {
     let mut shown = String::new();
     let mut chars = 0;
     for word in body.split_whitespace() {

@@ -11,7 +11,7 @@ use crate::store::Time;
 
 /// How far a message has come with one recipient: the furthest of the facts that are known.
 #[must_use]
-pub fn receipt(
+fn receipt(
     presented_at: Option<Time>,
     seen_at: Option<Time>,
     read_at: Option<Time>,

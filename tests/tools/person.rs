@@ -5,6 +5,7 @@ use relayroom::messaging::InboxArgs;
 use relayroom::messaging::ReplyArgs;
 use relayroom::messaging::SendArgs;
 use relayroom::messaging::ShowArgs;
+use relayroom::messaging::Shown;
 use relayroom::messaging::Status;
 use relayroom::messaging::ThreadRow;
 use relayroom::messaging::person;
@@ -38,6 +39,23 @@ fn inbox(world: &World, all: bool) -> Vec<String> {
         .read(|connection| person::inbox(connection, world.shop, &args))
         .unwrap();
     list.items.into_iter().map(|row| row.subject).collect()
+}
+
+/// The person opens a thread as the routes do it: read, then marked.
+fn open(world: &World, thread: &str) -> Shown {
+    let (human, shop) = (world.human(), world.shop);
+    let args = ShowArgs {
+        thread_id: thread.to_owned(),
+        after: None,
+    };
+    let shown = world
+        .read(|connection| messaging::show(connection, &human, &args))
+        .unwrap();
+    let marks = shown.shown.clone();
+    world
+        .write(move |tx, now| person::opened(tx, shop, &marks, now))
+        .unwrap();
+    shown
 }
 
 #[test]
@@ -99,13 +117,9 @@ fn inbox_of_the_person_has_flagged_threads_first() {
     };
     world.send("api", flagging).unwrap();
     world.sent("api", &["human"], "question", "may I?");
-    let settled = world.sent("api", &["human"], "settled", "x");
+    let settled = world.sent("api", &["human"], "settled", "x").thread_id;
     world.sent("api", &["web"], "not yours", "x");
-    let shop = world.shop;
-    let id = settled.message_id.clone();
-    world
-        .write(move |tx, now| person::ack(tx, shop, &id, now))
-        .unwrap();
+    open(&world, &settled);
     assert_eq!(inbox(&world, false), ["flagged", "question"]);
     assert_eq!(inbox(&world, true), ["flagged", "settled", "question"]);
     let list = world
@@ -159,21 +173,10 @@ fn inbox_of_the_person_can_be_followed_past_the_flagged_threads() {
 fn opening_a_thread_marks_it_read_for_the_person_and_shows_all_receipts() {
     let world = World::new();
     let sent = world.sent("api", &["web", "human"], "s", "x");
-    let human = world.human();
-    let args = ShowArgs {
-        thread_id: sent.thread_id.clone(),
-        after: None,
-    };
-    let shown = world
-        .read(|connection| messaging::show(connection, &human, &args))
-        .unwrap();
+    let shown = open(&world, &sent.thread_id);
     assert!(shown.messages[0].unread);
     let receipts = json(&shown.messages[0])["receipts"].clone();
     assert_eq!(receipts, json!({"web": "stored", "human": "stored"}));
-    let shop = world.shop;
-    world
-        .write(move |tx, now| person::opened(tx, shop, &shown.shown, now))
-        .unwrap();
     assert_eq!(
         world.count("SELECT count(*) FROM recipient WHERE part IS NULL AND seen_at IS NOT NULL AND read_at IS NOT NULL"),
         1
