@@ -1,0 +1,439 @@
+//! A real relay, a real pager and a real agent CLI, with a model that the test scripts.
+
+use std::fs;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use relayroom::config;
+use relayroom::identity;
+use relayroom::identity::part;
+use relayroom::identity::people;
+use relayroom::identity::project;
+use relayroom::identity::token;
+use relayroom::identity::token::Binding;
+use relayroom::store::Outcome;
+use relayroom::store::Store;
+use relayroom::store::Time;
+use relayroom::store::Tx;
+use relayroom::store::system_clock;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::agent::Agent;
+use crate::agent::Place;
+use crate::install::Installed;
+use crate::install::install;
+use crate::ledger;
+use crate::ledger::Wake;
+use crate::pane::Pane;
+use crate::support::http::Call;
+use crate::support::model_server::ModelServer;
+use crate::support::process::Served;
+use crate::support::process::ask;
+use crate::support::process::free_address;
+use crate::table::Seen;
+use crate::wait::PATIENCE;
+use crate::wait::until;
+
+/// A screen that stood still so long is a screen at rest.
+const REST: Duration = Duration::from_millis(1_500);
+
+/// Everything one test needs. What it started ends with it.
+pub struct Stage {
+    pub agent: Agent,
+    pub pane: Pane,
+    pub model: ModelServer,
+    relay: Served,
+    pager: Option<Child>,
+    code: String,
+    pager_token: PathBuf,
+    /// Prompts the test wrote itself.
+    written: Vec<String>,
+    /// What was seen of each wake so far.
+    seen: Vec<Seen>,
+    folder: TempDir,
+}
+
+impl Stage {
+    /// Sets everything up: the agent idle and known to the relay, the pager running. `None` where the CLI cannot be had.
+    pub fn ready(agent: Agent) -> Option<Self> {
+        let mut stage = Self::raised(agent, true)?;
+        stage.wait_for_agent();
+        stage.start_pager();
+        Some(stage)
+    }
+
+    /// Sets everything up but the pager, with a CLI that has just been started.
+    pub fn raised(agent: Agent, trusted: bool) -> Option<Self> {
+        let installed = install(agent)?;
+        let folder = tempfile::Builder::new()
+            .prefix("rr-real")
+            .tempdir()
+            .unwrap();
+        let model = ModelServer::start();
+        let db = folder.path().join("relay.db");
+        let (now, _) = system_clock();
+        let store = Store::open(&db, "", now).unwrap();
+        let made = store.write_blocking(move |tx| furnish(tx, now)).unwrap();
+        drop(store);
+        let relay = Served::start(&db, free_address());
+        let pager_token = folder.path().join("pager.token");
+        fs::write(&pager_token, &made.pager).unwrap();
+        fs::set_permissions(&pager_token, Permissions::from_mode(0o600)).unwrap();
+        let pane = start(agent, &installed, &folder, &relay, &model, &made, trusted);
+        Some(Self {
+            agent,
+            pane,
+            model,
+            relay,
+            pager: None,
+            code: made.code,
+            pager_token,
+            written: Vec::new(),
+            seen: Vec::new(),
+            folder,
+        })
+    }
+
+    /// Waits until the composer is empty and the relay has heard from the agent.
+    pub fn wait_for_agent(&self) {
+        until("the CLI starts", PATIENCE, || {
+            (self.composer() == Some(String::new())).then_some(())
+        });
+        until("the CLI calls the relay", PATIENCE, || {
+            let part = &self.admin("GET", "parts", None)["parts"][0];
+            part["lastSeen"].is_string().then_some(())
+        });
+        self.rest();
+    }
+
+    pub fn db(&self) -> PathBuf {
+        self.folder.path().join("relay.db")
+    }
+
+    /// A file that only a command nobody allowed would make.
+    pub fn forbidden(&self) -> PathBuf {
+        self.folder.path().join("forbidden")
+    }
+
+    pub fn start_pager(&mut self) {
+        let home = self.folder.path().join("pager");
+        fs::create_dir_all(&home).unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_relayroom-pager"))
+            .args(["--code", &self.code, "--part", "web", "--target", "web"])
+            .args(["--server", &format!("http://{}", self.relay.address)])
+            .arg("--socket")
+            .arg(self.pane.socket())
+            .arg("--token-file")
+            .arg(&self.pager_token)
+            .env_clear()
+            .env("HOME", &home)
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.pager = Some(child);
+    }
+
+    /// SIGKILL: no chance to tidy up.
+    pub fn kill_pager(&mut self) {
+        if let Some(mut child) = self.pager.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    pub fn kill_relay(&mut self) {
+        self.relay.kill();
+    }
+
+    /// Serves the same file at the same address again.
+    pub fn start_relay(&mut self) {
+        self.relay = Served::start(&self.db(), self.relay.address);
+    }
+
+    /// A call as the person; its answer.
+    fn admin(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<serde_json::Value>,
+    ) -> serde_json::Value {
+        let secret = config::read_secret(&config::admin_token_file(&self.db())).unwrap();
+        let mut call =
+            Call::new(self.relay.address, method, &format!("/api/admin/{path}")).bearer(&secret);
+        if let Some(body) = body {
+            call = call.json(&body);
+        }
+        let reply = ask(&call).unwrap();
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.json()
+    }
+
+    /// The person sends the agent a message.
+    pub fn send(&self, subject: &str) {
+        let message = json!({"to": ["web"], "subject": subject, "body": "Which one do we need?"});
+        self.admin("POST", "messages", Some(message));
+    }
+
+    /// Writes text into the composer, as a person does, and leaves it there.
+    pub fn write(&self, text: &str) {
+        let solid = |text: &str| text.split_whitespace().collect::<String>();
+        self.pane.write(text);
+        until(&format!("{text:?} is in the composer"), PATIENCE, || {
+            // Its first row, where it takes several.
+            let row = self.composer().filter(|row| !row.is_empty())?;
+            solid(text).starts_with(&solid(&row)).then_some(())
+        });
+    }
+
+    /// Writes a prompt to the agent, sends it, and waits until its model has it.
+    pub fn prompt(&mut self, text: &str) {
+        self.written.push(text.to_owned());
+        self.write(text);
+        self.rest();
+        self.pane.press(&["Enter"]);
+        until("the prompt reaches the model", PATIENCE, || {
+            let prompts = self.model.prompts();
+            prompts.iter().any(|prompt| prompt == text).then_some(())
+        });
+    }
+
+    /// Waits until the screen stands still.
+    pub fn rest(&self) {
+        let mut last = (self.pane.rows(), Instant::now());
+        until("the screen is still", PATIENCE, || {
+            let rows = self.pane.rows();
+            if rows != last.0 {
+                last = (rows, Instant::now());
+            }
+            (last.1.elapsed() >= REST).then_some(())
+        });
+    }
+
+    /// What stands in the composer; `None` if there is no composer.
+    pub fn composer(&self) -> Option<String> {
+        let rows = self.pane.rows();
+        let row = rows
+            .iter()
+            .rposition(|row| row.trim_start().starts_with(self.agent.glyph()))?;
+        let text = rows[row]
+            .trim_start()
+            .trim_start_matches(self.agent.glyph())
+            .trim();
+        Some(if text == self.agent.placeholder() {
+            String::new()
+        } else {
+            text.to_owned()
+        })
+    }
+
+    pub fn wakes(&self) -> Vec<Wake> {
+        ledger::wakes(&self.db())
+    }
+
+    /// The wake not yet accounted for, once the relay has issued it.
+    pub fn open_wake(&self) -> Option<Wake> {
+        self.wakes().into_iter().nth(self.seen.len())
+    }
+
+    /// Waits until that wake is held for `reason`; as `reason/detail`.
+    pub fn held(&self, reason: &str) -> String {
+        let what = format!("the wake is held by {reason}");
+        until(&what, PATIENCE, || {
+            self.open_wake()?
+                .hold
+                .filter(|hold| hold.starts_with(reason))
+        })
+    }
+
+    /// Waits until that wake's line is submitted.
+    pub fn presented(&self) -> Wake {
+        until("the wake is presented", PATIENCE, || {
+            self.open_wake().filter(|wake| wake.presented.is_some())
+        })
+    }
+
+    /// Waits until that wake is consumed and its turn is over, and accounts for it. `freed`: when what held it was gone.
+    pub fn woken(&mut self, freed: Option<Time>) -> Seen {
+        self.presented();
+        let wake = until("the wake is consumed", PATIENCE, || {
+            self.open_wake().filter(|wake| wake.outcome.is_some())
+        });
+        assert_eq!(wake.outcome.as_deref(), Some("consumed"));
+        until("the turn ends", PATIENCE, || {
+            let heard = self.model.heard();
+            let last = heard.iter().rfind(|heard| !heard.side)?;
+            (last.ends_turn() && last.done.is_some()).then_some(())
+        });
+        let heard = self.model.heard();
+        let submitted = heard.iter().find(|heard| {
+            heard
+                .prompts
+                .iter()
+                .any(|prompt| prompt.contains(&wake.tag))
+        });
+        let seen = Seen {
+            submitted: submitted.unwrap().at.0,
+            wake,
+            freed: freed.map(|time| time.0),
+        };
+        self.seen.push(seen.clone());
+        seen
+    }
+
+    /// Looks for whatever should not be there, enters what was seen into the table, and fails if anything is wrong.
+    pub fn finish(mut self, scenario: &str) {
+        self.rest();
+        let wakes = self.wakes();
+        let mut stray = Vec::new();
+        let mut due: Vec<String> = self.written.clone();
+        for wake in &wakes {
+            due.extend(vec![relayroom_line(&wake.tag); wake.nudges as usize]);
+        }
+        for prompt in self.model.prompts() {
+            match due.iter().position(|text| *text == prompt.trim()) {
+                Some(at) => drop(due.remove(at)),
+                None => stray.push(format!("prompt {prompt:?}")),
+            }
+        }
+        if self.forbidden().exists() {
+            stray.push("a command ran".to_owned());
+        }
+        match self.composer() {
+            Some(text) if text.is_empty() => {}
+            text => stray.push(format!("composer {text:?}")),
+        }
+        crate::table::enter(
+            self.agent,
+            scenario,
+            &self.pane.version(),
+            &self.seen,
+            stray.len(),
+        );
+        assert_eq!(stray, Vec::<String>::new());
+        assert_eq!(due, Vec::<String>::new(), "never reached the model");
+        assert_eq!(wakes.len(), self.seen.len(), "{wakes:#?}");
+        for wake in &wakes {
+            assert_eq!(wake.nudges, 1, "{wake:?}");
+        }
+        self.seen.clear();
+    }
+
+    /// What a person would want to see of a test that failed.
+    fn evidence(&self) {
+        let log = self
+            .folder
+            .path()
+            .join("pager/.local/state/relayroom/pager.log");
+        let log = fs::read_to_string(log).unwrap_or_default();
+        let tail: Vec<&str> = log.lines().rev().take(40).collect();
+        println!("--- screen\n{}", self.pane.rows().join("\n"));
+        println!("--- pager's log, newest first\n{}", tail.join("\n"));
+        println!("--- wakes\n{:#?}", self.wakes());
+        println!("--- model\n{:#?}", self.model.heard());
+        println!("--- refused outside\n{:?}", self.model.outside());
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.evidence();
+        }
+        if let Some(mut child) = self.pager.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        self.pane.tmux(&["kill-session", "-t", "web"]);
+        end_all_of(&self.folder.path().join("home"));
+    }
+}
+
+/// The line the relay has typed for a wake.
+pub fn relayroom_line(tag: &str) -> String {
+    format!("relayroom: you have mail, call the inbox tool (tag {tag})")
+}
+
+/// What the relay was furnished with.
+struct Made {
+    code: String,
+    agent: String,
+    pager: String,
+}
+
+fn furnish(tx: &Tx<'_>, now: Time) -> Outcome<Made> {
+    identity::found(tx, "kim", now)?;
+    let kim = people::first_owner(tx)?.seq;
+    let shop = project::create(tx, kim, "shop", now)?;
+    part::add(tx, shop.seq, "web", kim, now)?;
+    let agent = Binding::Agent {
+        project: shop.seq,
+        part: "web".to_owned(),
+    };
+    let pager = Binding::Pager {
+        machine: "vm".to_owned(),
+    };
+    Ok(Made {
+        code: shop.connect_code,
+        agent: token::issue(tx, kim, &agent, "", None, now)?.0,
+        pager: token::issue(tx, kim, &pager, "", None, now)?.0,
+    })
+}
+
+fn start(
+    agent: Agent,
+    installed: &Installed,
+    folder: &TempDir,
+    relay: &Served,
+    model: &ModelServer,
+    made: &Made,
+    trusted: bool,
+) -> Pane {
+    let home = folder.path().join("home");
+    let shop = folder.path().join("shop");
+    fs::create_dir_all(&home).unwrap();
+    // Codex asks whether it may trust a folder only where that is a repository.
+    let made_repository = Command::new("git").args(["init", "-q"]).arg(&shop).status();
+    assert!(made_repository.unwrap().success());
+    let launch = agent.prepare(&Place {
+        home: &home,
+        folder: &shop,
+        mcp: &format!("http://{}/mcp/{}?part=web", relay.address, made.code),
+        token: &made.agent,
+        model: model.address,
+        trusted,
+        programs: &installed.programs,
+    });
+    Pane::start(&launch, &shop)
+}
+
+/// Ends what a CLI left running in the background (Codex's app-server): every process whose `HOME` is that folder.
+fn end_all_of(home: &Path) {
+    let mark = format!("HOME={}", home.display());
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else {
+            continue;
+        };
+        let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
+        if environ
+            .split(|byte| *byte == 0)
+            .any(|line| line == mark.as_bytes())
+        {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
