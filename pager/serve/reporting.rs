@@ -63,14 +63,20 @@ impl Pager {
         };
         match result {
             Ok(result) => {
+                if let Some(line) = self.report_contact.good(now) {
+                    self.log
+                        .general(Level::Info, now, format_args!("reports: {line}"));
+                }
                 if let Some(report) = part.outbox.answered(now) {
                     self.answered(key, &report, result, now);
                 }
             }
             Err(failure) => {
                 let dropped = part.outbox.failed(&failure, rand::random(), now);
-                let text = format!("report not taken: {}", failure.text);
-                self.log.line(Level::Warn, now, &key.part, "-", text);
+                if let Some(line) = self.report_contact.failed(&failure, now) {
+                    self.log
+                        .general(Level::Warn, now, format_args!("reports: {line}"));
+                }
                 if let Some(report) = dropped {
                     self.unanswered(key, &report, now);
                 }

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
+use relayroom::config::Env;
 use rustix::process::Pid;
 use rustix::process::Signal;
 use rustix::process::kill_process;
@@ -52,7 +53,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_relayroom-pager"));
         command
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("PATH", search_path())
             .env("HOME", self.folder.path())
             .current_dir(self.folder.path())
             .stdin(Stdio::null());
@@ -63,7 +64,7 @@ impl Home {
     pub fn with_stand_in(&self, tmux: &Tmux, relay: &Relay, script: &str) -> Command {
         let folder = self.path("bin");
         fs::create_dir_all(&folder).unwrap();
-        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        let path = search_path();
         let program = folder.join("tmux");
         fs::write(
             &program,
@@ -99,6 +100,11 @@ impl Home {
             &["--code", CODE, "--part", part, "--target", target],
         )
     }
+}
+
+/// Where programs are found.
+fn search_path() -> String {
+    Env::capture().get("PATH").unwrap().to_owned()
 }
 
 /// A pager's process; killed with the value.

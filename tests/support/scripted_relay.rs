@@ -68,6 +68,9 @@ pub struct Heard<T> {
     pub call: T,
 }
 
+/// Something that depends on the report.
+type OfReport<T> = Box<dyn FnMut(&ReportRequest) -> Option<T> + Send>;
+
 /// Everything a test may change.
 pub struct Script {
     pub instance: String,
@@ -77,9 +80,9 @@ pub struct Script {
     /// Met by every poll.
     pub poll_instead: Option<Instead>,
     /// Met by every report of which this says so.
-    pub report_instead: Box<dyn FnMut(&ReportRequest) -> Option<Instead> + Send>,
+    pub report_instead: OfReport<Instead>,
     /// The answer to a report, where it is not the usual one.
-    pub answer: Box<dyn FnMut(&ReportRequest) -> Option<ReportResult> + Send>,
+    pub answer: OfReport<ReportResult>,
     rev: u64,
 }
 
