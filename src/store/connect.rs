@@ -34,6 +34,14 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// The connection that makes the tables of a new file, without a log and in one piece beside it: who finds the file finds it whole.
+pub(super) fn maker(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL;")?;
+    Ok(connection)
+}
+
 /// A connection of the readers' pool.
 pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -75,12 +75,7 @@ pub(super) fn prepare(path: &Path, address: &str) -> Result<Checked, OpenError> 
     if existing {
         inspect(&path)?;
     } else {
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| OpenError::unreadable(&path, &error.to_string()))?;
+        make(&path)?;
     }
     Ok(Checked { path, lock })
 }
@@ -95,6 +90,39 @@ pub(super) fn connect_writer(
     migrate::migrate(&connection).map_err(fail)?;
     let last = newest_time(&connection).map_err(fail)?;
     Ok((connection, last.unwrap_or(now)))
+}
+
+/// Makes a new file whole under a name of its own and gives it its name last: killed or out of space at any instant, it leaves no file
+/// that a later start would have to take for somebody's.
+fn make(path: &Path) -> Result<(), OpenError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    let begin = || -> Result<(), Box<dyn std::error::Error>> {
+        if let Err(error) = std::fs::remove_file(&new)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(error.into());
+        }
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&new)?;
+        let connection = connect::maker(&new)?;
+        migrate::migrate(&connection)?;
+        connection.close().map_err(|(_, error)| error)?;
+        std::fs::File::open(&new)?.sync_all()?;
+        std::fs::rename(&new, path)?;
+        if let Some(folder) = path.parent() {
+            std::fs::File::open(folder)?.sync_all()?;
+        }
+        Ok(())
+    };
+    begin().map_err(|error| {
+        let _ = std::fs::remove_file(&new);
+        OpenError::new(path, format!("cannot be made: {error}"))
+    })
 }
 
 /// The path SQLite will use: links resolved, so that two spellings are one file and one lock.
@@ -195,16 +223,6 @@ fn inspect(path: &Path) -> Result<(), OpenError> {
             .map_err(|error| damaged(&error.to_string()))
     };
     let version = pragma("user_version")?;
-    // Killed between the making of the file and the first commit: nothing is in it yet, and the log holds nothing of anybody.
-    let blank = version == 0 && pragma("application_id")? == 0 && {
-        let tables: i64 = connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(|error| damaged(&error.to_string()))?;
-        tables == 0
-    };
-    if blank {
-        return Ok(());
-    }
     if pragma("application_id")? != i64::from(migrate::APPLICATION_ID) {
         return Err(OpenError::new(
             path,

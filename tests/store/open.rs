@@ -180,3 +180,25 @@ fn a_new_file_is_private_and_carries_schema_and_version() {
     };
     assert_eq!(tables(&file), tables(&fresh));
 }
+
+#[test]
+fn a_start_that_was_killed_while_it_made_the_file_hinders_no_later_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("relay.db");
+    fs::write(folder.path().join("relay.db.new"), b"half a header").unwrap();
+    made(&path);
+    assert!(open(&path).is_ok());
+    assert!(!folder.path().join("relay.db.new").exists());
+}
+
+#[test]
+fn case_s03_a_disk_that_is_full_at_the_first_start_leaves_no_file_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("relay.db");
+    // A folder in the way plays the part of the full disk: the name cannot be made.
+    fs::create_dir(folder.path().join("relay.db.new")).unwrap();
+    assert!(open(&path).err().unwrap().contains("cannot be made"));
+    assert!(!path.exists());
+    fs::remove_dir(folder.path().join("relay.db.new")).unwrap();
+    assert!(open(&path).is_ok());
+}
