@@ -69,6 +69,20 @@ impl Failure {
         self
     }
 
+    /// Gives the mending command the flags the failed one was given, without which it would speak of another relay or project.
+    #[must_use]
+    pub fn within(mut self, server: Option<&str>, project: Option<&str>) -> Self {
+        let ours = |fix: &String| fix.starts_with("relayroom ") && !fix.contains(" --");
+        if let Some(fix) = self.fix.as_mut().filter(|fix| ours(fix)) {
+            for (flag, value) in [("--server", server), ("--project", project)] {
+                if let Some(value) = value {
+                    *fix = format!("{fix} {flag} {value}");
+                }
+            }
+        }
+        self
+    }
+
     /// `{"error":{"code","message","fix"}}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -101,6 +115,16 @@ impl From<std::io::Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mending_command_speaks_of_the_same_project() {
+        let failure =
+            Failure::new(Exit::Missing, "not_found", "no part").fix("relayroom part list");
+        assert_eq!(
+            failure.within(None, Some("shop")).to_line(),
+            "no part (relayroom part list --project shop)"
+        );
+    }
 
     #[test]
     fn a_failure_names_its_mending_command() {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::detach;
+use super::failure::Exit;
 use super::failure::Failure;
 use super::field;
 use crate::config;
@@ -24,6 +25,25 @@ pub struct Place {
 }
 
 impl Place {
+    /// Refuses a file the person named that is there already: it may hold another token, and nothing brings that back. Asked before
+    /// the token is issued.
+    ///
+    /// # Errors
+    /// Exit 3.
+    pub fn check(&self) -> Result<(), Failure> {
+        match &self.out {
+            Some(path) if path.symlink_metadata().is_ok() => Err(Failure::new(
+                Exit::Refused,
+                "conflict",
+                format!(
+                    "{} exists: name another file, or move it away",
+                    path.display()
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the token, or keeps it for printing; returns what is to stand in commands in its place.
     ///
     /// # Errors

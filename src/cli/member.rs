@@ -19,8 +19,9 @@ pub struct Arguments {
 enum Act {
     /// Set how many wakes an hour a person's parts may cost; without a number, show it
     Budget {
-        /// The person
-        name: String,
+        /// The person; you, if left out
+        #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
+        name: Option<String>,
         /// Wakes per hour in the normal lane, 0-240
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=240))]
         wakes: Option<u32>,
@@ -42,6 +43,13 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
         urgent,
     } = arguments.act;
     let body = json!({"wakes": wakes, "urgent": urgent});
+    let name = match name {
+        Some(name) => name,
+        None => {
+            let status = client.get("status", &[]).await?;
+            field::word(&status, "person").to_owned()
+        }
+    };
     let path = format!("people/{}", super::client::encode(&name));
     let person = client.call(Method::PATCH, &path, &[], Some(&body)).await?;
     if context.screen.json {

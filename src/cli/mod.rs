@@ -160,6 +160,7 @@ pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
         Err(error) => return misused(&error, &args, &env),
     };
     let screen = Screen::of(&env, cli.globals.json, cli.globals.color);
+    let (server, project) = (cli.globals.server.clone(), cli.globals.project.clone());
     let result = Context::new(env, cli.globals, screen.clone()).and_then(|mut context| {
         context.log_file = log_file;
         let Some(command) = cli.command else {
@@ -174,7 +175,11 @@ pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if failure.exit != failure::Exit::Quiet {
-                screen.failure(&failure);
+                screen.failure(
+                    &failure
+                        .clone()
+                        .within(server.as_deref(), project.as_deref()),
+                );
             }
             ExitCode::from(failure.exit as u8)
         }

@@ -126,6 +126,7 @@ async fn add(
     part: &str,
     place: &hand_over::Place,
 ) -> Result<(), Failure> {
+    place.check()?;
     let body = json!({ "part": part });
     let mut answer = client
         .call(Method::POST, "parts", &client.project(), Some(&body))

@@ -71,10 +71,16 @@ async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
         .collect::<std::io::Result<Vec<SocketAddr>>>()?;
     let address = reached_at(&addresses);
     let stop = CancellationToken::new();
+    // Heard from the first moment on: a stop that comes while the file is opened is no reason to die of it.
+    let mut told = tokio::spawn(stop::signals(stop.clone()));
     let door = Arc::new(Door::new(settings, addresses, stop.clone()));
     let serving = tokio::spawn(crate::http::serve(Arc::clone(&door), listeners));
 
-    let app = match open(context, &door, &address).await {
+    let opened = tokio::select! {
+        opened = open(context, &door, &address) => opened,
+        Ok(Ok(code)) = &mut told => std::process::exit(code),
+    };
+    let app = match opened {
         Ok(app) => app,
         Err(failure) => {
             stop.cancel();
@@ -89,7 +95,6 @@ async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
         "listening on {address}"
     );
     drop((door, app));
-    let told = tokio::spawn(stop::signals(stop));
     tokio::select! {
         _ = serving => {}
         Ok(Ok(code)) = told => std::process::exit(code),

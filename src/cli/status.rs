@@ -8,6 +8,7 @@ use super::field;
 use super::roster;
 use super::screen::Style;
 use super::text;
+use super::up;
 
 /// Arguments of `status`.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -46,7 +47,13 @@ fn relay(context: &Context, base: &str, answer: &Value) -> String {
 fn pagers(context: &Context, answer: &Value) -> Vec<(&'static str, String)> {
     let heard = field::list(answer, "pagers");
     if heard.is_empty() {
-        let words = "none was heard (relayroom up)";
+        // `None`: the one `up` starts runs; it serves no pane of these parts yet.
+        let words = match up::only_one(context, &context.server()) {
+            Ok(None) => {
+                "runs and serves no pane (relayroom token new PART prints how a pane is served)"
+            }
+            _ => "none was heard (relayroom up)",
+        };
         return vec![("pager", context.screen.paint(Style::Warning, words))];
     }
     let each = heard.iter().map(|pager| {

@@ -118,6 +118,7 @@ async fn list(context: &Context, client: &Client) -> Result<(), Failure> {
 }
 
 async fn issue(context: &Context, client: &Client, new: &New) -> Result<(), Failure> {
+    new.place.check()?;
     let ends = new.expires.map(|span| (context.now() + span).rfc3339());
     let body = json!({
         "kind": if new.pager.is_some() { "pager" } else { "agent" },

@@ -62,10 +62,12 @@ impl State {
 /// What did not start, with the last lines it said.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
     let (relay, base) = relay(context, arguments.dry_run).await?;
-    let pager = if arguments.dry_run {
+    let pager = if !arguments.dry_run {
+        pager(context, &base).await?
+    } else if only_one(context, &base)?.is_some() {
         State::WouldStart
     } else {
-        pager(context, &base).await?
+        State::Runs
     };
     let status = match relay {
         State::WouldStart => json!({}),
@@ -110,7 +112,9 @@ async fn relay(context: &Context, dry: bool) -> Result<(State, String), Failure>
     if dry {
         return Ok((State::WouldStart, base));
     }
-    let started = detach::relay(context, &[]).await?;
+    // An address that was asked for is where it is to listen; otherwise its own settings say where.
+    let asked = context.globals.server.as_deref().and_then(authority);
+    let started = detach::relay(context, asked.as_slice()).await?;
     if started.address != base {
         context.screen.note(format!(
             "warning: the relay listens on {}, commands look for it at {base}: set server or listen in config.toml",
@@ -118,6 +122,12 @@ async fn relay(context: &Context, dry: bool) -> Result<(State, String), Failure>
         ));
     }
     Ok((State::Started, started.address))
+}
+
+/// Host and port of a URL, as `--listen` takes them.
+fn authority(url: &str) -> Option<String> {
+    let uri: http::Uri = url.parse().ok()?;
+    uri.authority().map(|authority| authority.to_string())
 }
 
 /// The pager: started, unless one started here runs, or the new one finds its process lock held by another.
@@ -147,7 +157,7 @@ async fn pager(context: &Context, base: &str) -> Result<State, Failure> {
 
 /// A locked file to be handed to the pager as its stdin, which it never reads: the lock lasts as long as the pager does, also while
 /// there is no tmux server and so nothing the pager itself could lock. `None`: one has it.
-fn only_one(context: &Context, base: &str) -> Result<Option<File>, Failure> {
+pub(super) fn only_one(context: &Context, base: &str) -> Result<Option<File>, Failure> {
     let folder = context.env.state_dir().join("locks");
     detach::private_folder(&folder)?;
     let name: String = base
@@ -155,11 +165,16 @@ fn only_one(context: &Context, base: &str) -> Result<Option<File>, Failure> {
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
     let file = logging::append(&folder.join(format!("up-{name}.lock")))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error.into()),
+    for last in [false, true] {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            // Who only asks holds it for an instant; a pager keeps it.
+            Err(TryLockError::WouldBlock) if last => break,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+        }
     }
+    Ok(None)
 }
 
 /// One record per part: what is known of its agent, and who serves its pane.
@@ -191,7 +206,7 @@ fn next(status: &Value) -> &'static str {
         .iter()
         .all(|part| field::word(part, "lastSeen").is_empty())
     {
-        "relayroom token new PART says how its agent connects"
+        "join a pane: relayroom token new PART prints how its agent connects and the pane is served"
     } else {
         "relayroom status"
     }
@@ -210,7 +225,7 @@ mod tests {
             "parts": [{"part": "web", "lastSeen": "2026-12-01T09:30:00.000Z"}]});
         assert_eq!(next(&none), "relayroom project new NAME");
         assert_eq!(next(&empty), "relayroom part add NAME");
-        assert!(next(&silent).starts_with("relayroom token new"));
+        assert!(next(&silent).contains("relayroom token new"));
         assert_eq!(next(&heard), "relayroom status");
     }
 }

@@ -197,8 +197,21 @@ pub fn set_distill_on_close(tx: &Tx<'_>, seq: ProjectSeq, on: bool) -> Outcome<(
 /// Makes a live part of the project its main part, or none.
 ///
 /// # Errors
-/// A fault of the store.
+/// `conflict` for a deleted part; a fault of the store.
 pub fn set_main(tx: &Tx<'_>, seq: ProjectSeq, part: Option<PartSeq>) -> Outcome<()> {
+    if let Some(part) = part {
+        let part = super::part::get(tx, part)?;
+        if part.deleted_at.is_some() {
+            return Err(Refusal::new(
+                "conflict",
+                format!(
+                    "part {} was deleted (relayroom part revive {})",
+                    part.slug, part.slug
+                ),
+            )
+            .into());
+        }
+    }
     tx.execute(
         "UPDATE project SET main_part = ?2 WHERE seq = ?1",
         (seq, part),

@@ -97,9 +97,14 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
         }));
     }
     context.screen.line(counts.words())?;
+    let left = if arguments.keep {
+        "its folder is kept"
+    } else {
+        "nothing is left of it"
+    };
     context
         .screen
-        .line(format!("done in {seconds:.1} s, nothing is left of it"))
+        .line(format!("done in {seconds:.1} s, {left}"))
 }
 
 /// The story from its start to its last fact, or to the end of its time.
