@@ -1,24 +1,16 @@
 //! An agent met something that speaks against an entry: it is believed no longer until a person answers (knowledge.md 6).
 
-use rusqlite::Connection;
 use rusqlite::OptionalExtension;
 use serde::Serialize;
 
 use super::entry;
-use super::write;
+use super::limit;
 use crate::identity::Caller;
 use crate::store::KnowledgeSeq;
 use crate::store::Outcome;
-use crate::store::PartSeq;
 use crate::store::Time;
 use crate::store::Tx;
 use crate::store::parse_id;
-
-/// Contradictions and learned entries share this limit per part and hour.
-const PER_HOUR: i64 = 20;
-
-/// The audit's word for an applied contradiction, by which they are counted.
-const WHY: &str = "contradicted by an error event";
 
 /// What became of a contradiction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,11 +56,7 @@ pub fn contradict(
     if state == "contradicted" || state == "retired" {
         return Ok(not_applied("the entry is not believed any more"));
     }
-    let since = Time(now.0 - 3_600_000);
-    if write::written_since(tx, caller.part, "learn", since)?
-        + applied_since(tx, caller.part, since)?
-        >= PER_HOUR
-    {
+    if limit::learned_enough(tx, caller.part, now)? {
         return Ok(not_applied(
             "20 entries and contradictions an hour are the limit",
         ));
@@ -77,17 +65,16 @@ pub fn contradict(
         "UPDATE knowledge SET contradictions = contradictions + 1 WHERE seq = ?1",
         [seq],
     )?;
-    entry::set_state(tx, seq, "contradicted", (Some(caller.part), None), WHY, now)?;
+    entry::set_state(
+        tx,
+        seq,
+        "contradicted",
+        (Some(caller.part), None),
+        limit::CONTRADICTED,
+        now,
+    )?;
     Ok(Contradiction {
         applied: true,
         reason: None,
     })
-}
-
-/// Contradictions of a part that were applied after `since`.
-pub(super) fn applied_since(connection: &Connection, part: PartSeq, since: Time) -> Outcome<i64> {
-    let mut statement = connection.prepare_cached(
-        "SELECT count(*) FROM knowledge_audit WHERE by_part = ?1 AND at > ?2 AND why = ?3",
-    )?;
-    Ok(statement.query_row((part, since, WHY), |row| row.get(0))?)
 }

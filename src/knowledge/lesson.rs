@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::entry::NewEntry;
+use super::limit;
 use super::write;
 use crate::identity::Caller;
 use crate::identity::project;
@@ -13,9 +14,6 @@ use crate::store::Outcome;
 use crate::store::ThreadSeq;
 use crate::store::Time;
 use crate::store::Tx;
-
-/// Lessons a part may record in an hour.
-const LESSONS_PER_HOUR: i64 = 60;
 
 /// What became of a lesson.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -78,8 +76,7 @@ pub fn lesson(
             "the redaction rules cannot be read",
         ));
     }
-    let recent = write::written_since(tx, caller.part, "lesson", Time(now.0 - 3_600_000))?;
-    if recent >= LESSONS_PER_HOUR {
+    if limit::taught_enough(tx, caller.part, now)? {
         return Ok(not_recorded(
             "rate_limited",
             "60 lessons an hour are the limit",

@@ -10,6 +10,7 @@
 mod contradict;
 mod entry;
 mod lesson;
+mod limit;
 mod recall;
 mod redact;
 mod write;

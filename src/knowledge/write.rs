@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::entry;
 use super::entry::NewEntry;
+use super::limit;
 use super::redact::redact;
 use crate::identity::Caller;
 use crate::identity::project;
@@ -21,12 +22,6 @@ use crate::store::UserSeq;
 use crate::store::new_id;
 use crate::store::parse_id;
 use crate::store::text;
-
-/// The hour over which learned entries and lessons are counted, in milliseconds.
-const HOUR_MS: i64 = 3_600_000;
-
-/// Entries a part may learn in an hour.
-const LEARNED_PER_HOUR: i64 = 20;
 
 /// What `learn` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,9 +52,7 @@ pub fn learn(
     let thread = source_thread
         .map(|id| thread_of(tx, caller.project, id))
         .transpose()?;
-    let written = written_since(tx, caller.part, "learn", Time(now.0 - HOUR_MS))?
-        + super::contradict::applied_since(tx, caller.part, Time(now.0 - HOUR_MS))?;
-    if written >= LEARNED_PER_HOUR {
+    if limit::learned_enough(tx, caller.part, now)? {
         return Err(Refusal::new(
             "rate_limited",
             "Nothing was stored: 20 entries an hour are the limit. Keep the most useful ones and try later.",
@@ -193,19 +186,6 @@ pub(super) fn cite(
         (knowledge, thread, lesson),
     )?;
     Ok(())
-}
-
-/// Entries of one source a part wrote after `since`.
-pub(super) fn written_since(
-    connection: &Connection,
-    part: PartSeq,
-    source: &str,
-    since: Time,
-) -> Outcome<i64> {
-    let mut statement = connection.prepare_cached(
-        "SELECT count(*) FROM knowledge WHERE author_part = ?1 AND source = ?2 AND created_at > ?3",
-    )?;
-    Ok(statement.query_row((part, source, since), |row| row.get(0))?)
 }
 
 fn thread_of(connection: &Connection, project: ProjectSeq, id: &str) -> Outcome<ThreadSeq> {
