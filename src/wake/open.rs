@@ -61,7 +61,9 @@ pub(super) fn go_on(mut case: Case<'_, '_>, mut wake: Wake) -> Outcome<Decision>
             note_silence(&case, &wake, silent)?;
             keep_place(&case, &wake)?;
         }
-        State::Leased | State::Done => {}
+        State::Leased if wake.is_due() => keep_place(&case, &wake)?,
+        State::Leased => hold::close(case.tx, &case.facts, case.now)?,
+        State::Done => {}
     }
     Ok(waiting)
 }
@@ -158,7 +160,7 @@ fn note_silence(case: &Case<'_, '_>, wake: &Wake, silent: Option<Time>) -> Outco
     Ok(())
 }
 
-/// Notes it as a hold when the place of a waiting wake is gone, for it is not handed out then.
+/// Notes it as a hold when the place of a wake still to be typed is gone, for it may not be typed then.
 fn keep_place(case: &Case<'_, '_>, wake: &Wake) -> Outcome<()> {
     if budget::keeps_place(case.tx, wake, case.now)? {
         return hold::close(case.tx, &case.facts, case.now);

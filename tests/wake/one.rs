@@ -194,3 +194,15 @@ fn a_wake_again_after_the_last_nudge_begins_a_new_ladder() {
     assert_eq!(wakes(&world), 2);
     assert_eq!(Pager::FIRST.wake(&world, "web").unwrap().nudge, 1);
 }
+
+#[test]
+fn the_hold_of_a_pause_ends_with_it_while_a_pager_has_the_wake() {
+    let world = World::new();
+    sent(&world, "api", "web");
+    assert!(Pager::FIRST.wake(&world, "web").is_some());
+    pause(&world, "web", true);
+    assert_eq!(hold(&world, "web").as_deref(), Some("paused"));
+    pause(&world, "web", false);
+    assert_eq!(latest(&world, "web"), "leased");
+    assert_eq!(hold(&world, "web"), None);
+}
