@@ -25,7 +25,7 @@ use relayroom::wake;
 use rusqlite::Connection;
 
 /// 2026-12-01T09:00:00Z.
-const START: Time = Time(1_796_115_600_000);
+pub const START: Time = Time(1_796_115_600_000);
 
 /// What a step found wrong, in words.
 pub type Checked<T = ()> = Result<T, String>;

@@ -14,7 +14,7 @@ use crate::world::World;
 const BOUND: u64 = 5 * 60 * 60;
 
 /// A pass of the clock between two sweeps: longer and longer while nothing happens.
-const PASSES: [u64; 6] = [30, 60, 90, 150, 240, 300];
+const PASSES: [u64; 3] = [45, 300, 900];
 
 /// Lets the day come to its end.
 pub fn settle(world: &mut World) -> Checked {

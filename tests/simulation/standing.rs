@@ -65,7 +65,7 @@ pub fn check(connection: &Connection, world: &World) -> Outcome<Checked> {
             return Ok(Err(format!("{claim}: part {}", part.0)));
         }
     }
-    for part in 0..PARTS.len() {
+    for (part, (name, ..)) in PARTS.iter().enumerate() {
         let seq = world.relay.house.parts[part].seq;
         let (wrong, sql) = match world.is_live(part) {
             true => ("new mail has neither a wake nor a hold", FORGOTTEN),
@@ -75,7 +75,7 @@ pub fn check(connection: &Connection, world: &World) -> Outcome<Checked> {
             .prepare_cached(sql)?
             .query_row([seq], |row| row.get(0))?
         {
-            return Ok(Err(format!("{wrong}: {}", PARTS[part].0)));
+            return Ok(Err(format!("{wrong}: {name}")));
         }
     }
     let stored: u32 = connection

@@ -24,6 +24,12 @@ pub fn check(connection: &Connection, world: &World) -> Outcome<Checked> {
 
 fn holds(connection: &Connection, world: &World) -> Outcome<Checked> {
     let now = world.relay.now().0;
+    if let Some(part) = person_waits(connection)? {
+        return Ok(Err(format!(
+            "a person's message to part {} waits for what it is exempt from",
+            part.0
+        )));
+    }
     let open: Vec<(PartSeq, UserSeq, String, Option<i64>)> = connection
         .prepare_cached("SELECT part, owner, reason, until FROM hold WHERE ended_at IS NULL")?
         .query_map([], |row| {
@@ -51,6 +57,18 @@ fn holds(connection: &Connection, world: &World) -> Outcome<Checked> {
     Ok(Ok(()))
 }
 
+/// A part held for what a person's message passes, though it has new mail of a person.
+fn person_waits(connection: &Connection) -> Outcome<Option<PartSeq>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT h.part FROM hold AS h WHERE h.ended_at IS NULL AND h.reason IN ('cooldown', 'ping_pong', 'broadcast', 'budget')
+            AND EXISTS (SELECT 1 FROM recipient AS r JOIN message AS m ON m.seq = r.message
+                         WHERE r.part = h.part AND r.live = 1 AND r.read_at IS NULL AND r.fyi = 0 AND r.seen_at IS NULL
+                           AND r.nudged_by IS NULL AND m.sender IS NULL)",
+    )?;
+    let mut rows = statement.query_map([], |row| row.get(0))?;
+    Ok(rows.next().transpose()?)
+}
+
 fn one(connection: &Connection, sql: &str, part: PartSeq) -> Outcome<bool> {
     Ok(connection
         .prepare_cached(sql)?
@@ -71,9 +89,20 @@ fn spent(connection: &Connection, world: &World, owner: UserSeq, now: i64) -> Ou
     Ok(taken >= limit)
 }
 
+/// An open wake as it bears on the clock.
+struct Open {
+    part: PartSeq,
+    state: String,
+    rung: u32,
+    nudged_at: Option<i64>,
+    lease_until: Option<i64>,
+    /// Paused, parked or held.
+    held: bool,
+}
+
 fn wakes(connection: &Connection, world: &World) -> Outcome<Checked> {
     let now = world.relay.now().0;
-    let open: Vec<(PartSeq, String, u32, Option<i64>, Option<i64>, bool)> = connection
+    let open: Vec<Open> = connection
         .prepare_cached(
             "SELECT w.part, w.state, w.rung, w.nudged_at, w.lease_until,
                     p.paused_at IS NOT NULL OR coalesce(p.limited_until, 0) > ?1
@@ -81,29 +110,29 @@ fn wakes(connection: &Connection, world: &World) -> Outcome<Checked> {
                FROM wake AS w JOIN part AS p ON p.seq = w.part WHERE w.ended_at IS NULL",
         )?
         .query_map([now], |row| {
-            Ok((
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-                row.get(5)?,
-            ))
+            Ok(Open {
+                part: row.get(0)?,
+                state: row.get(1)?,
+                rung: row.get(2)?,
+                nudged_at: row.get(3)?,
+                lease_until: row.get(4)?,
+                held: row.get(5)?,
+            })
         })?
         .collect::<rusqlite::Result<_>>()?;
-    for (part, state, rung, nudged_at, lease_until, held) in open {
-        if state == "leased" && lease_until.is_none_or(|until| until <= now) {
+    for wake in open {
+        let part = wake.part.0;
+        if wake.state == "leased" && wake.lease_until.is_none_or(|until| until <= now) {
             return Ok(Err(format!(
-                "a sweep left part {}'s wake in a lease that ended",
-                part.0
+                "a sweep left part {part}'s wake in a lease that ended"
             )));
         }
-        let typed = state == "presented" || state == "unconfirmed";
-        let overdue = nudged_at.is_none_or(|at| now >= at + RUNGS[rung.clamp(1, 4) as usize - 1]);
-        if typed && overdue && !held {
+        let typed = wake.state == "presented" || wake.state == "unconfirmed";
+        let step = RUNGS[wake.rung.clamp(1, 4) as usize - 1];
+        if typed && !wake.held && wake.nudged_at.is_none_or(|at| now >= at + step) {
             return Ok(Err(format!(
-                "a sweep left part {} on rung {rung} though the next is due",
-                part.0
+                "a sweep left part {part} on rung {} though what follows is due",
+                wake.rung
             )));
         }
     }

@@ -115,9 +115,8 @@ impl World {
     /// Whether the edge lets requests of that part through.
     pub fn is_live(&self, part: usize) -> bool {
         let seat = &self.relay.house.parts[part];
-        !self.deleted[part]
-            && !self.archived[seat.project]
-            && !(seat.owner == 1 && self.banned[seat.project])
+        let banned = seat.owner == 1 && self.banned[seat.project];
+        !(banned || self.deleted[part] || self.archived[seat.project])
     }
 
     fn apply(&mut self, step: Step) -> Checked {

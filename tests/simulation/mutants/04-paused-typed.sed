@@ -1,0 +1,2 @@
+# src/wake/facts.rs
+s/self.live \&\& !self.paused \&\&/self.live \&\&/

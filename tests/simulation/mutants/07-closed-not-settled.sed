@@ -1,0 +1,2 @@
+# src/messaging/end.rs
+s/wake::settle(tx, &parts, now)/wake::settle(tx, \&[], now)/

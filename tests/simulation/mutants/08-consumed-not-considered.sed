@@ -1,0 +1,2 @@
+# src/wake/ends.rs
+/Ending::Consumed, now/,/^}/s/consider::consider(tx, part, now)?;//

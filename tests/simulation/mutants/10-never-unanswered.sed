@@ -1,0 +1,2 @@
+# src/wake/ladder.rs
+s/            Next::Unanswered$/            Next::Wait/

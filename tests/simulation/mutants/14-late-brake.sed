@@ -1,0 +1,2 @@
+# src/wake/pingpong.rs
+s/TRIP: usize = 6/TRIP: usize = 8/

@@ -1,0 +1,2 @@
+# src/wake/chain.rs
+s/LONG: u32 = 12/LONG: u32 = 13/

@@ -1,0 +1,2 @@
+# src/wake/sweep.rs
+s/SET later = 0 WHERE later = 1/SET later = 1 WHERE later = 1/

@@ -1,0 +1,2 @@
+# src/wake/due.rs
+s/None => Lane::Human,/None => Lane::Normal,/

@@ -1,0 +1,2 @@
+# src/wake/report.rs
+s/if wake.state == State::Done || report.nudge != wake.rung {/if wake.state == State::Done {/

@@ -1,0 +1,2 @@
+# src/messaging/post.rs
+s/for recipient in post.recipients {$/for recipient in post.recipients.iter().take(1) {/
