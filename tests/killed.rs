@@ -1,7 +1,9 @@
 //! The relay killed at any instant: what was answered is there, once, and nobody has to start anew.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::SocketAddr;
+use std::net::TcpStream;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -27,9 +29,11 @@ use serde_json::json;
 
 use crate::support::http::Call;
 use crate::support::http::PATIENCE;
+use crate::support::process::Seat;
 use crate::support::process::Served;
 use crate::support::process::ask;
 use crate::support::process::free_address;
+use crate::support::wait::until;
 
 const WRITERS: usize = 18;
 const KILLS: usize = 50;
@@ -57,6 +61,15 @@ struct Crew {
 impl Crew {
     fn db(&self) -> PathBuf {
         self.folder.path().join("relay.db")
+    }
+
+    fn seat(&self, address: SocketAddr, n: usize) -> Seat {
+        Seat {
+            address,
+            code: self.code.clone(),
+            part: format!("p{n}"),
+            token: self.tokens[n].clone(),
+        }
     }
 }
 
@@ -93,13 +106,10 @@ fn furnish(tx: &Tx<'_>, now: Time) -> Outcome<(String, Vec<String>)> {
 
 /// One `send`, as a client that knows nothing of kills would repeat it: same key, until an answer comes whole.
 fn send(crew: &Crew, address: SocketAddr, from: usize, key: &str, body: &str, to: &str) -> Value {
-    let call = Call::new(address, "POST", &format!("/mcp/{}?part=p{from}", crew.code))
-        .bearer(&crew.tokens[from])
-        .header("accept", "application/json")
-        .json(
-            &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "send",
-            "arguments": {"subject": key, "body": body, "to": [to], "idempotencyKey": key}}}),
-        );
+    let call = crew.seat(address, from).call(
+        "send",
+        &json!({"subject": key, "body": body, "to": [to], "idempotencyKey": key}),
+    );
     let begun = Instant::now();
     loop {
         if let Some(reply) = ask(&call).filter(|reply| reply.status == 200) {
@@ -169,6 +179,30 @@ fn tools_043_killed_fifty_times_under_eighteen_writers_nothing_answered_is_lost(
     every_part_with_loud_mail_is_offered_one_wake(&crew, address);
     relay.kill();
     everything_is_in_the_file(&crew.db(), &sent);
+}
+
+#[test]
+fn wake_037_a_send_stored_and_never_answered_is_there_and_wakes_on_the_first_poll() {
+    let crew = crew();
+    let address = free_address();
+    let mut relay = Served::start(&crew.db(), address);
+    let send = json!({"subject": "s", "body": "b", "to": ["p1"], "idempotencyKey": "k"});
+    let call = crew.seat(address, 0).call("send", &send);
+    let mut unread = TcpStream::connect(address).unwrap();
+    unread.write_all(&call.bytes()).unwrap();
+    let file = rusqlite::Connection::open(crew.db()).unwrap();
+    let messages = || -> i64 {
+        let sql = "SELECT count(*) FROM message";
+        file.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    until(PATIENCE, "the send is stored", || messages() == 1);
+    relay.kill();
+
+    let _relay = Served::start(&crew.db(), address);
+    every_part_with_loud_mail_is_offered_one_wake(&crew, address);
+    let again = crew.seat(address, 0).tool("send", &send);
+    assert_eq!(again["duplicate"], true, "{again}");
+    assert_eq!(messages(), 1);
 }
 
 fn replayed_keys_give_the_same_ids(crew: &Crew, address: SocketAddr, sent: &[Sent]) {

@@ -14,3 +14,4 @@ mod store;
 mod support;
 mod tools;
 mod wake;
+mod whole_way;

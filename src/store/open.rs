@@ -50,14 +50,7 @@ pub(super) struct Checked {
 /// Takes the lock and checks the file without changing it.
 pub(super) fn prepare(path: &Path, address: &str) -> Result<Checked, OpenError> {
     let path = resolve(path)?;
-    if let Some(kind) = network_mount(&path) {
-        return Err(OpenError::new(
-            &path,
-            format!(
-                "is on {kind}; a write-ahead log needs a local disk: choose another place with --db"
-            ),
-        ));
-    }
+    on_local_disk(&path, file_system(&path))?;
     // Asked before the lock file is made, so that a refusal leaves nothing behind.
     let existing = look(&path)?;
     let lock = FileLock::take(&path, address).map_err(|error| match error {
@@ -246,11 +239,23 @@ fn inspect(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The name of the network file system `path` is on, if it is on one.
-fn network_mount(path: &Path) -> Option<&'static str> {
-    let folder = path.parent()?;
-    let stat = rustix::fs::statfs(folder).ok()?;
-    network_kind(stat.f_type as u32)
+/// The number of the file system the file's folder is on (statfs(2) `f_type`), where it can be told.
+fn file_system(path: &Path) -> Option<u32> {
+    let stat = rustix::fs::statfs(path.parent()?).ok()?;
+    Some(stat.f_type as u32)
+}
+
+/// Refuses a file on a network file system.
+fn on_local_disk(path: &Path, file_system: Option<u32>) -> Result<(), OpenError> {
+    let Some(kind) = file_system.and_then(network_kind) else {
+        return Ok(());
+    };
+    Err(OpenError::new(
+        path,
+        format!(
+            "is on {kind}; a write-ahead log needs a local disk: choose another place with --db"
+        ),
+    ))
 }
 
 /// File systems (statfs(2) `f_type`) whose locks or shared memory a write-ahead log cannot rely on.
@@ -288,13 +293,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn network_file_systems_are_known_by_their_number() {
-        assert_eq!(network_kind(0x6969), Some("NFS"));
-        assert_eq!(network_kind(0xff53_4d42), Some("a Windows share (SMB)"));
-        assert_eq!(network_kind(0x6573_5546), Some("a FUSE mount"));
+    fn case_s05_a_network_file_system_is_refused_by_its_number() {
+        let path = Path::new("/mnt/shared/relay.db");
+        for (number, name) in [
+            (0x6969, "NFS"),
+            (0xff53_4d42, "a Windows share (SMB)"),
+            (0x6573_5546, "a FUSE mount"),
+        ] {
+            let refused = on_local_disk(path, Some(number)).unwrap_err().to_string();
+            let expected = format!("/mnt/shared/relay.db: is on {name};");
+            assert!(refused.starts_with(&expected), "{refused}");
+        }
         // ext4, btrfs, xfs, tmpfs, overlay.
         for local in [0xef53, 0x9123_683e, 0x5846_5342, 0x0102_1994, 0x794c_7630] {
-            assert_eq!(network_kind(local), None, "{local:x}");
+            assert!(on_local_disk(path, Some(local)).is_ok(), "{local:x}");
         }
+    }
+
+    #[test]
+    fn the_folder_of_a_file_tells_its_file_system() {
+        // proc has a number of its own everywhere.
+        assert_eq!(file_system(Path::new("/proc/relay.db")), Some(0x9fa0));
     }
 }

@@ -59,7 +59,7 @@ async fn health_says_so_when_the_writer_is_stuck_and_when_it_is_free_again() {
 }
 
 #[tokio::test]
-async fn access_050_a_request_before_the_file_is_open_waits_and_is_served() {
+async fn access_050_case_m29_a_request_before_the_file_is_open_waits_and_is_served() {
     let folder = tempfile::tempdir().unwrap();
     let stop = CancellationToken::new();
     let listeners = http::bind(&["127.0.0.1:0".to_owned()]).await.unwrap();

@@ -2,5 +2,6 @@
 
 mod door;
 mod health;
+mod holders;
 mod pager;
 mod program;

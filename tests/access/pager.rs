@@ -10,6 +10,8 @@ use relayroom::identity::token;
 use relayroom::identity::token::Binding;
 use serde_json::Value;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use crate::support::http::Call;
@@ -96,6 +98,37 @@ async fn a_poll_is_the_heartbeat_unless_it_only_looks() {
     look["claim"] = json!(true);
     assert_eq!(poll(&relay, &look).send().await.status, 200);
     assert_eq!(relay.count(panes).await, 1);
+}
+
+#[tokio::test]
+async fn case_m26_a_wait_is_short_ends_well_and_loses_nothing_when_its_client_leaves() {
+    let relay = Relay::start().await;
+    let mut body = request(&relay, &json!(""));
+    body["seen"] = poll(&relay, &body).send().await.json()["rev"].clone();
+    let mut long = body.clone();
+    long["wait_ms"] = json!(600_000);
+    let refused = poll(&relay, &long).send().await;
+    assert_eq!(refused.reason(), "malformed");
+    assert!(refused.body.contains("25000"), "{}", refused.body);
+    let mut short = body.clone();
+    short["wait_ms"] = json!(300);
+    let nothing = poll(&relay, &short).send().await.json();
+    assert_eq!(nothing["rev"], body["seen"]);
+    assert_eq!(nothing["parts"][0].get("wake"), None);
+
+    let mut leaving = TcpStream::connect(relay.address).await.unwrap();
+    leaving
+        .write_all(&poll(&relay, &body).bytes())
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let send = json!({"subject": "s", "body": "b", "to": ["web"]});
+    let sent = relay.tool("api", "send", send);
+    tokio::join!(sent, async { drop(leaving) });
+    let again = poll(&relay, &body).send().await.json();
+    assert!(again["parts"][0]["wake"].is_object(), "{again}");
+    let inbox = relay.tool("web", "inbox", json!({})).await;
+    assert_eq!(inbox[0]["unread"], true);
 }
 
 #[tokio::test]

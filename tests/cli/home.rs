@@ -11,11 +11,9 @@ use std::time::Instant;
 use relayroom::config;
 use relayroom::store::Store;
 use serde_json::Value;
-use serde_json::json;
 
-use crate::support::http::Call;
 use crate::support::http::PATIENCE;
-use crate::support::process::ask;
+use crate::support::process::Seat;
 
 /// A home with a relay in it, killed when dropped.
 pub struct Home {
@@ -71,10 +69,15 @@ impl Home {
     /// A home with the project `shop` and its parts api and web.
     pub fn furnished() -> Self {
         let home = Self::new();
-        home.done(&["project", "new", "shop"]);
-        home.done(&["part", "add", "web"]);
-        home.done(&["part", "add", "api"]);
+        home.furnish();
         home
+    }
+
+    /// Makes the project `shop` and its parts api and web.
+    pub fn furnish(&self) {
+        self.done(&["project", "new", "shop"]);
+        self.done(&["part", "add", "web"]);
+        self.done(&["part", "add", "api"]);
     }
 
     pub fn path(&self) -> &Path {
@@ -158,28 +161,20 @@ impl Home {
         }
     }
 
-    /// Calls a tool as a part, with the token its `part add` wrote.
-    pub fn tool(&self, part: &str, tool: &str, arguments: &Value) -> Value {
+    /// The place of a part of `shop`, with the token its `part add` wrote.
+    pub fn seat(&self, part: &str) -> Seat {
         let file = self.state().join(format!("tokens/shop-{part}.token"));
-        let token = config::read_secret(&file).unwrap();
-        let code = self.done(&["project", "code"]);
-        let address = self.address.trim_start_matches("http://").parse().unwrap();
-        let call = Call::new(
-            address,
-            "POST",
-            &format!("/mcp/{}?part={part}", code.trim()),
-        )
-        .bearer(&token)
-        .header("accept", "application/json")
-        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                          "params": {"name": tool, "arguments": arguments}}));
-        let answer = ask(&call).unwrap().json();
-        let blocks = answer["result"]["content"].as_array();
-        let text = blocks
-            .and_then(|blocks| blocks.last())
-            .map(|block| &block["text"]);
-        let text = text.and_then(Value::as_str);
-        serde_json::from_str(text.unwrap_or_else(|| panic!("{tool}: {answer}"))).unwrap()
+        Seat {
+            address: self.address.trim_start_matches("http://").parse().unwrap(),
+            code: self.done(&["project", "code"]).trim().to_owned(),
+            part: part.to_owned(),
+            token: config::read_secret(&file).unwrap(),
+        }
+    }
+
+    /// Calls a tool as a part.
+    pub fn tool(&self, part: &str, tool: &str, arguments: &Value) -> Value {
+        self.seat(part).tool(tool, arguments)
     }
 }
 

@@ -3,7 +3,10 @@
 use std::net::TcpListener;
 use std::process::Command;
 
+use serde_json::json;
+
 use super::home::Home;
+use crate::support::process::ask;
 
 #[test]
 fn cli_041_a_second_relay_names_the_first_and_starts_once_that_is_gone() {
@@ -76,5 +79,46 @@ fn a_detached_relay_answers_when_the_command_returns_and_outlives_it() {
     while std::path::Path::new(&format!("/proc/{pid}")).exists() {
         assert!(begun.elapsed() < crate::support::http::PATIENCE);
         std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn tools_020_agents_are_told_the_version_the_program_prints() {
+    let home = Home::furnished();
+    let client = json!({"name": "x", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let answer = ask(&home.seat("web").request("initialize", &hello)).unwrap();
+    let told = &answer.json()["result"]["serverInfo"]["version"];
+    let printed = home.done(&["--version"]);
+    assert_eq!(printed, format!("relayroom {}\n", told.as_str().unwrap()));
+}
+
+#[test]
+fn case_m10_hosts_of_the_settings_reach_mcp_and_others_are_told_the_setting() {
+    let mut home = Home::empty();
+    let config = home.path().join(".config/relayroom");
+    std::fs::create_dir_all(&config).unwrap();
+    let hosts = "allowed_hosts = [\"relay.example\", \"192.168.1.5\"]\n";
+    std::fs::write(config.join("config.toml"), hosts).unwrap();
+    home.serve();
+    home.furnish();
+    let call = home.seat("web").call("whoami", &json!({}));
+    for host in [
+        "relay.example",
+        "Relay.Example:8080",
+        "192.168.1.5:8080",
+        "localhost:8080",
+    ] {
+        let reply = ask(&call.clone().header("host", host)).unwrap();
+        assert_eq!(reply.status, 200, "{host}: {}", reply.body);
+    }
+    for host in ["evil.example", "relay.example.evil", "192.168.1.6:8080"] {
+        let reply = ask(&call.clone().header("host", host)).unwrap();
+        assert_eq!(
+            (reply.status, reply.reason().as_str()),
+            (403, "host"),
+            "{host}"
+        );
+        assert!(reply.body.contains("allowed_hosts"), "{}", reply.body);
     }
 }

@@ -196,26 +196,20 @@ async fn tools_096_recall_always_has_an_id_and_knows_what_it_returned() {
 
 #[tokio::test]
 async fn access_016_access_018_a_lowered_level_holds_from_the_next_call() {
-    let relay = Relay::start().await;
-    let send = json!({"subject": "s", "body": "b", "to": ["web"]});
-    let sent = relay.tool("api", "send", send.clone()).await;
-    let (shop, lee) = (
-        relay.shop,
-        relay.write(|tx| people::add(tx, "Lee", now())).await,
-    );
-    // Kim owns the org, where levels mean nothing: the part goes to Lee.
+    let mut relay = Relay::start().await;
+    let lee = relay.member("Lee", Level::Write, &["ops"]).await;
+    let shop = relay.shop;
+    let send = json!({"subject": "s", "body": "b", "to": ["ops"]});
+    let sent = relay.tool("api", "send", send).await;
+    let send = json!({"subject": "s", "body": "b", "to": ["api"]});
+    relay.tool("ops", "send", send.clone()).await;
     relay
-        .write(move |tx| {
-            people::set_member(tx, shop, lee, Level::Readonly, false, false)?;
-            tx.execute("UPDATE part SET owner = ?1 WHERE slug = 'web'", [lee])?;
-            tx.execute("UPDATE token SET user = ?1 WHERE part_slug = 'web'", [lee])?;
-            Ok(())
-        })
+        .write(move |tx| people::set_member(tx, shop, lee, Level::Readonly, false, false))
         .await;
     let thread = sent["threadId"].clone();
     let lesson = json!({"title": "t", "body": "b", "kind": "fact"});
     for (tool, arguments) in [
-        ("send", json!({"subject": "s", "body": "b", "to": ["api"]})),
+        ("send", send),
         ("reply", json!({"threadId": thread, "body": "b"})),
         ("learn", lesson.clone()),
         (
@@ -223,28 +217,23 @@ async fn access_016_access_018_a_lowered_level_holds_from_the_next_call() {
             json!({"type": "error", "detail": {"contradicts": "x"}}),
         ),
     ] {
-        let refusal = relay.refusal("web", tool, arguments).await;
+        let refusal = relay.refusal("ops", tool, arguments).await;
         assert_eq!(refusal["error"], "unauthorized", "{tool}");
         assert!(refusal["message"].as_str().unwrap().contains("write"));
     }
-    assert_eq!(relay.count("SELECT count(*) FROM message").await, 1);
+    assert_eq!(relay.count("SELECT count(*) FROM message").await, 2);
     assert_eq!(relay.count(EVENTS).await, 0);
-    let inbox = relay.tool("web", "inbox", json!({})).await;
+    let inbox = relay.tool("ops", "inbox", json!({})).await;
     for (tool, arguments) in [
         ("show", json!({"threadId": thread})),
         ("search", json!({"query": "s"})),
         ("recall", json!({"query": "s"})),
         ("ack", json!({"messageId": inbox[0]["messageId"]})),
     ] {
-        relay.tool("web", tool, arguments).await;
+        relay.tool("ops", tool, arguments).await;
     }
     let close = json!({"threadId": thread, "lesson": lesson});
-    let closed = relay.tool("web", "close", close).await;
+    let closed = relay.tool("ops", "close", close).await;
     assert_eq!(closed["status"], "closed");
     assert_eq!(closed["lesson"]["code"], "unauthorized");
-    relay
-        .write(move |tx| people::set_member(tx, shop, lee, Level::Write, false, false))
-        .await;
-    let send = json!({"subject": "s2", "body": "b", "to": ["api"]});
-    relay.tool("web", "send", send).await;
 }

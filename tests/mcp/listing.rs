@@ -184,6 +184,32 @@ async fn tools_105_case_m23_blocks_have_the_promised_form() {
 }
 
 #[tokio::test]
+async fn case_m24_no_tool_promises_an_output_schema_and_every_result_is_text() {
+    let relay = Relay::start().await;
+    let list = relay.result("web", "tools/list", json!({})).await;
+    for tool in list["tools"].as_array().unwrap() {
+        assert_eq!(tool.get("outputSchema"), None, "{tool}");
+        // Without arguments some succeed, some are empty, the others refuse; the last is none.
+        let name = tool["name"].as_str().unwrap();
+        for arguments in [json!({}), json!([1])] {
+            let params = json!({"name": name, "arguments": arguments});
+            let result = relay.result("web", "tools/call", params).await;
+            let refused = result["isError"] == true;
+            let mut keys: Vec<&String> = result.as_object().unwrap().keys().collect();
+            keys.retain(|key| *key != "isError");
+            assert_eq!(keys, ["content"], "{name}");
+            let lists = ["inbox", "threads", "roster"].contains(&name);
+            let blocks = 1 + usize::from(lists && !refused);
+            assert_eq!(
+                result["content"].as_array().unwrap().len(),
+                blocks,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn tools_104_a_woken_turn_costs_at_most_1200_bytes_of_results() {
     let relay = Relay::start().await;
     let body = "x".repeat(160);

@@ -3,7 +3,9 @@
 mod checks;
 mod clients;
 mod events;
+mod large;
 mod listing;
+mod receipts;
 mod revisions;
 
 use serde_json::Value;

@@ -1,7 +1,9 @@
-//! Revisions of the protocol and the messages that are no tool call (tools.md 2; cases M01–M04, M08, M09).
+//! Revisions of the protocol and the messages that are no tool call (tools.md 2; cases M01–M05, M08, M09).
 
 use serde_json::Value;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 use super::code;
 use super::whoami;
@@ -232,4 +234,25 @@ async fn case_m03_case_m04_thousands_of_handshakes_leave_nothing_behind() {
     }
     let grown = resident().saturating_sub(before);
     assert!(grown < 8 << 20, "{grown} bytes");
+}
+
+#[tokio::test]
+async fn case_m05_a_dropped_stream_takes_nothing_with_it() {
+    let relay = Relay::start().await;
+    let hello = initialize(&relay, json!("2025-06-18"));
+    assert_eq!(relay.mcp("web").json(&hello).send().await.status, 200);
+    // A stream asked for, and a call whose answer nobody waits for: both are cut.
+    let stream = relay.mcp("web").header("accept", "text/event-stream");
+    let path = format!("/mcp/{}?part=web", relay.code);
+    let get = relay.call("GET", &path).bearer(relay.token("web"));
+    let send = json!({"subject": "s", "body": "b", "to": ["db"]});
+    let call = relay.rpc("tools/call", json!({"name": "send", "arguments": send}));
+    for cut in [get, stream.json(&call)] {
+        let mut connection = TcpStream::connect(relay.address).await.unwrap();
+        connection.write_all(&cut.bytes()).await.unwrap();
+        drop(connection);
+    }
+    for _ in 0..2 {
+        assert_eq!(relay.mcp("web").json(&whoami()).send().await.status, 200);
+    }
 }

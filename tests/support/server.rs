@@ -1,5 +1,6 @@
 //! A relay in this process, on a port of its own, with the project of the specs' cases: `shop` with the parts api, web and db of Kim.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::atomic::Ordering;
 use relayroom::config;
 use relayroom::http;
 use relayroom::identity;
+use relayroom::identity::Level;
 use relayroom::identity::part;
 use relayroom::identity::people;
 use relayroom::identity::project;
@@ -43,9 +45,7 @@ pub struct Relay {
     pub admin: String,
     _folder: TempDir,
     pub serving: Option<JoinHandle<()>>,
-    api: String,
-    web: String,
-    db: String,
+    tokens: BTreeMap<String, String>,
     ids: AtomicU64,
 }
 
@@ -98,25 +98,44 @@ impl Relay {
             admin,
             _folder: folder,
             serving: Some(serving),
-            api: String::new(),
-            web: String::new(),
-            db: String::new(),
+            tokens: BTreeMap::new(),
             ids: AtomicU64::new(1),
         };
-        relay.api = relay.agent_token("api").await;
-        relay.web = relay.agent_token("web").await;
-        relay.db = relay.agent_token("db").await;
+        for part in ["api", "web", "db"] {
+            let token = relay.agent_token(part).await;
+            relay.tokens.insert(part.to_owned(), token);
+        }
         relay
     }
 
-    /// The token of one of the three parts.
+    /// The token of one of the three parts, or of one that joined.
     pub fn token(&self, part: &str) -> &str {
-        match part {
-            "api" => &self.api,
-            "web" => &self.web,
-            "db" => &self.db,
-            other => panic!("no token was kept for {other}"),
+        let token = self.tokens.get(part);
+        token.unwrap_or_else(|| panic!("no token was kept for {part}"))
+    }
+
+    /// Adds a member of shop, and parts of theirs.
+    pub async fn member(&mut self, name: &'static str, level: Level, parts: &[&str]) -> UserSeq {
+        let shop = self.shop;
+        let user = self
+            .write(move |tx| {
+                let user = people::add(tx, name, now())?;
+                people::set_member(tx, shop, user, level, false, false)?;
+                Ok(user)
+            })
+            .await;
+        for &part in parts {
+            let slug = part.to_owned();
+            self.write(move |tx| part::add(tx, shop, &slug, user, now()))
+                .await;
+            let binding = Binding::Agent {
+                project: shop,
+                part: part.to_owned(),
+            };
+            let token = self.issue_to(user, binding).await;
+            self.tokens.insert(part.to_owned(), token);
         }
+        user
     }
 
     pub async fn write<T: Send + 'static>(
@@ -143,8 +162,11 @@ impl Relay {
     }
 
     pub async fn issue(&self, binding: Binding) -> String {
-        let kim = self.kim;
-        self.write(move |tx| token::issue(tx, kim, &binding, "", None, now()))
+        self.issue_to(self.kim, binding).await
+    }
+
+    pub async fn issue_to(&self, user: UserSeq, binding: Binding) -> String {
+        self.write(move |tx| token::issue(tx, user, &binding, "", None, now()))
             .await
             .0
     }

@@ -20,7 +20,7 @@ fn keyed(body: &str) -> SendArgs {
 }
 
 #[test]
-fn tools_102_the_same_call_gives_the_same_ids() {
+fn tools_102_case_m27_the_same_call_gives_the_same_ids() {
     let world = World::new();
     let first = world.send("api", keyed("x")).unwrap();
     assert!(!first.duplicate);
@@ -57,7 +57,7 @@ fn tools_102_a_repeated_reply_answers_after_the_thread_closed() {
 }
 
 #[test]
-fn tools_102_two_at_once_are_one_message() {
+fn tools_102_case_m27_two_at_once_are_one_message() {
     let world = World::new();
     let sent: Vec<_> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..2)
@@ -79,7 +79,7 @@ fn tools_102_two_at_once_are_one_message() {
 }
 
 #[test]
-fn tools_103_a_key_stands_for_one_call() {
+fn tools_103_case_m27_a_key_stands_for_one_call() {
     let world = World::new();
     let thread = world.send("api", keyed("x")).unwrap().thread_id;
     assert_eq!(code(world.send("api", keyed("y"))), "key_reused");
@@ -130,7 +130,7 @@ fn tools_103_keys_are_bounded_texts() {
 }
 
 #[test]
-fn tools_103_without_a_key_two_calls_are_two_messages() {
+fn tools_103_case_m27_without_a_key_two_calls_are_two_messages() {
     let world = World::new();
     world.sent("api", &["web"], "s", "x");
     world.sent("api", &["web"], "s", "x");

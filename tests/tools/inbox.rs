@@ -236,7 +236,7 @@ fn tools_061_polling_an_empty_inbox_gets_a_hint() {
 }
 
 #[test]
-fn case_s06_order_is_the_order_of_storing_whatever_the_clock_says() {
+fn tools_062_case_s06_order_is_the_order_of_storing_whatever_the_clock_says() {
     let world = World::new();
     let names: Vec<String> = (0..5).map(|n| format!("s{n}")).collect();
     for name in &names {

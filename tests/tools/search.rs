@@ -26,7 +26,7 @@ fn found(world: &World, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn case_s10_search_characters_are_literal() {
+fn tools_071_case_s10_search_characters_are_literal() {
     let world = World::new();
     world.sent(
         "api",
@@ -61,7 +61,7 @@ fn case_s10_search_characters_are_literal() {
 }
 
 #[test]
-fn case_s09_short_terms_are_found() {
+fn tools_072_case_s09_short_terms_are_found() {
     let world = World::new();
     world.sent("api", &["web"], "status", "all ok here");
     world.sent("api", &["web"], "登录", "用户登录失败");
@@ -77,7 +77,7 @@ fn case_s09_short_terms_are_found() {
 }
 
 #[test]
-fn case_s11_wildcards_mean_themselves() {
+fn tools_072_case_s11_wildcards_mean_themselves() {
     let world = World::new();
     world.sent("api", &["web"], "percent", "50% done");
     world.sent("api", &["web"], "under", "a_b");

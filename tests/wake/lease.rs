@@ -53,7 +53,7 @@ fn a_poll_renews_the_lease_and_a_look_takes_none() {
 }
 
 #[test]
-fn wake_021_nothing_is_typed_for_mail_the_agent_fetched_itself() {
+fn wake_021_case_a03_nothing_is_typed_for_mail_the_agent_fetched_itself() {
     let world = World::new();
     sent(&world, "api", "web");
     let wake = Pager::FIRST.wake(&world, "web").unwrap();
