@@ -29,10 +29,10 @@ use serde_json::json;
 
 use crate::support::http::Call;
 use crate::support::http::PATIENCE;
-use crate::support::process::Seat;
 use crate::support::process::Served;
 use crate::support::process::ask;
 use crate::support::process::free_address;
+use crate::support::seat::Seat;
 use crate::support::wait::until;
 
 const WRITERS: usize = 18;

@@ -13,7 +13,7 @@ use relayroom::store::Store;
 use serde_json::Value;
 
 use crate::support::http::PATIENCE;
-use crate::support::process::Seat;
+use crate::support::seat::Seat;
 
 /// A home with a relay in it, killed when dropped.
 pub struct Home {

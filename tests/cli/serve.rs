@@ -3,9 +3,13 @@
 use std::net::TcpListener;
 use std::process::Command;
 
+use clap::CommandFactory;
+use relayroom::cli::Cli;
+use relayroom::config;
 use serde_json::json;
 
 use super::home::Home;
+use crate::support::http::Call;
 use crate::support::process::ask;
 
 #[test]
@@ -79,6 +83,31 @@ fn a_detached_relay_answers_when_the_command_returns_and_outlives_it() {
     while std::path::Path::new(&format!("/proc/{pid}")).exists() {
         assert!(begun.elapsed() < crate::support::http::PATIENCE);
         std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn access_001_a_new_file_has_one_person_and_no_text_speaks_of_orgs() {
+    let home = Home::new();
+    let admin = config::read_secret(&config::admin_token_file(&home.db())).unwrap();
+    let address = home.address.trim_start_matches("http://").parse().unwrap();
+    let call = Call::new(address, "GET", "/api/admin/people").bearer(&admin);
+    let people = ask(&call).unwrap().json()["people"].clone();
+    assert_eq!(people.as_array().unwrap().len(), 1, "{people}");
+    assert_eq!(people[0]["name"], "kim");
+
+    let mut texts = vec![home.done(&["status"]), home.run(&["roster"]).err];
+    let mut commands = vec![Cli::command()];
+    while let Some(mut command) = commands.pop() {
+        texts.push(command.render_long_help().to_string());
+        commands.extend(command.get_subcommands().cloned());
+    }
+    for text in texts {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        assert!(
+            !words.any(|word| word.eq_ignore_ascii_case("org")),
+            "{text}"
+        );
     }
 }
 

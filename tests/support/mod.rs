@@ -5,6 +5,7 @@ pub mod http;
 pub mod pager;
 pub mod process;
 pub mod scripted_relay;
+pub mod seat;
 pub mod server;
 pub mod tmux;
 pub mod wait;
