@@ -43,7 +43,7 @@ pub(super) async fn run(setup: &Setup, tmux: &Tmux, client: &Client) -> Result<u
         .await
         .map_err(|trouble| Quit::bad(trouble.to_string()))?;
     let panes = place(setup, &listing)?;
-    let turns = ask(setup, tmux, client, &panes).await;
+    let (turns, refused) = ask(setup, tmux, client, &panes).await;
     let mut samples: BTreeMap<PartKey, Option<Sample>> = BTreeMap::new();
     let mut verdicts: BTreeMap<PartKey, Verdict> = BTreeMap::new();
     for round in 0..2 {
@@ -91,6 +91,9 @@ pub(super) async fn run(setup: &Setup, tmux: &Tmux, client: &Client) -> Result<u
         };
         let turn = turns.get(key).cloned().unwrap_or_default();
         println!("{}", plain(&describe(setup, id, key, verdict, &turn)));
+        if let Some(error) = refused.get(key) {
+            println!("{}", plain(&format!("    the relay refuses it: {error}")));
+        }
     }
     if verdicts.is_empty() {
         println!("no joined pane on {}", tmux.socket().display());
@@ -145,7 +148,7 @@ async fn ask(
     tmux: &Tmux,
     client: &Client,
     panes: &Panes,
-) -> BTreeMap<PartKey, Turn> {
+) -> (BTreeMap<PartKey, Turn>, BTreeMap<PartKey, String>) {
     let request = PollRequest {
         pager: setup.pager.clone(),
         machine: setup.machine.clone(),
@@ -168,20 +171,21 @@ async fn ask(
     };
     let answer = tokio::time::timeout(RELAY, client.poll(&request)).await;
     let Ok(Ok(answer)) = answer else {
-        return BTreeMap::new();
+        return Default::default();
     };
-    answer
-        .parts
-        .into_iter()
-        .map(|part| {
-            let turn = part::turn(&part.turn);
-            let key = PartKey {
-                code: part.code,
-                part: part.part,
-            };
-            (key, turn)
-        })
-        .collect()
+    let mut turns = BTreeMap::new();
+    let mut refused = BTreeMap::new();
+    for part in answer.parts {
+        let key = PartKey {
+            code: part.code,
+            part: part.part,
+        };
+        if let Some(error) = part.error {
+            refused.insert(key.clone(), error);
+        }
+        turns.insert(key, part::turn(&part.turn));
+    }
+    (turns, refused)
 }
 
 /// `%3  web  claude 2.1.250 (rules 4)  DRAFT text  composer row 21, 14 cells not dim; hook idle 3m; foreground pid 4711`

@@ -59,7 +59,7 @@ pub struct Part {
     pub verdict: Option<(Verdict, Time)>,
     /// As the relay is told.
     pub look: Option<PaneLook>,
-    /// Activity second of the window when its screen was last read.
+    /// Activity second of the window when its screen was last read, if nothing later can have been drawn in that same second.
     pub read_activity: Option<i64>,
     /// When to read the screen next although nothing is held.
     pub peek_at: Option<Time>,
@@ -201,7 +201,7 @@ impl Part {
         let verdict = read::verdict(rules, &facts, self.sample.as_ref(), &self.turn, wall);
         self.sample.clone_from(&verdict.sample);
         self.read_activity = match &facts.pane {
-            Ok(pane) if facts.capture.is_some() => Some(pane.window_activity),
+            Ok(pane) if facts.capture.is_some() => read_for_good(pane.window_activity, wall),
             _ => None,
         };
         self.seen = facts.pane.ok();
@@ -346,5 +346,23 @@ pub fn turn(view: &TurnView) -> Turn {
             .and_then(Time::parse)
             .map(|since| since.0),
         tag: view.tag.clone(),
+    }
+}
+
+/// The activity second a reading of the screen at `wall` (milliseconds) stands for. tmux counts in whole seconds: what is drawn later
+/// in the second of the reading leaves no other trace, so a reading within it, or right after it, is to be repeated.
+fn read_for_good(activity: i64, wall: i64) -> Option<i64> {
+    (wall / 1_000 > activity + 1).then_some(activity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_for_good;
+
+    #[test]
+    fn a_screen_read_within_its_last_second_of_activity_is_read_again() {
+        assert_eq!(read_for_good(100, 100_400), None);
+        assert_eq!(read_for_good(100, 101_400), None);
+        assert_eq!(read_for_good(100, 102_000), Some(100));
     }
 }

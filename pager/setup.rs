@@ -122,7 +122,7 @@ impl Setup {
                 .create(folder)
                 .map_err(|error| Quit::fault(format!("{}: {error}", folder.display())))?;
         }
-        let socket = socket(args, env);
+        let socket = socket(args.socket.as_deref(), env);
         let machine = rustix::system::uname()
             .nodename()
             .to_string_lossy()
@@ -207,9 +207,10 @@ fn token(args: &Args, env: &Env, server: &str) -> Result<Token, Quit> {
 }
 
 /// The tmux socket: what was said, else the one we were started in, else tmux's default.
-fn socket(args: &Args, env: &Env) -> PathBuf {
-    if let Some(path) = &args.socket {
-        return path.clone();
+#[must_use]
+pub fn socket(flag: Option<&Path>, env: &Env) -> PathBuf {
+    if let Some(path) = flag {
+        return path.to_owned();
     }
     if let Some(path) = env.path("RELAYROOM_TMUX_SOCKET") {
         return path;
@@ -285,16 +286,22 @@ mod tests {
     fn the_socket_is_said_or_inherited_or_tmuxs_own() {
         let uid = rustix::process::getuid().as_raw();
         let inside = Env::of([("TMUX", "/run/t/default,12,0")], Path::new("/"));
-        assert_eq!(socket(&args("p --socket /x"), &inside), Path::new("/x"));
-        assert_eq!(socket(&args("p"), &inside), Path::new("/run/t/default"));
+        assert_eq!(
+            socket(args("p --socket /x").socket.as_deref(), &inside),
+            Path::new("/x")
+        );
+        assert_eq!(
+            socket(args("p").socket.as_deref(), &inside),
+            Path::new("/run/t/default")
+        );
         let elsewhere = Env::of([("TMUX_TMPDIR", "/elsewhere")], Path::new("/"));
         assert_eq!(
-            socket(&args("p"), &elsewhere),
+            socket(args("p").socket.as_deref(), &elsewhere),
             PathBuf::from(format!("/elsewhere/tmux-{uid}/default"))
         );
         let bare = Env::of([], Path::new("/"));
         assert_eq!(
-            socket(&args("p"), &bare),
+            socket(args("p").socket.as_deref(), &bare),
             PathBuf::from(format!("/tmp/tmux-{uid}/default"))
         );
     }

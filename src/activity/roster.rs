@@ -58,15 +58,11 @@ pub fn state(facts: &Facts, now: Time) -> (&'static str, Option<String>) {
     if let Some(until) = facts.limited_until.filter(|until| *until > now) {
         return ("limited", Some(format!("until {until}")));
     }
-    match facts.last_seen {
-        None => return ("offline", Some("never heard".into())),
-        Some(last) if now.since(last) > ONLINE_MS => {
-            return (
-                "offline",
-                Some(format!("last heard {} ago", age(now, last))),
-            );
-        }
-        Some(_) => {}
+    if facts
+        .last_seen
+        .is_none_or(|last| now.since(last) > ONLINE_MS)
+    {
+        return ("offline", Some(why_offline(facts, now)));
     }
     let Some((verdict, detail, since)) = &facts.pane else {
         return ("idle", None);
@@ -94,6 +90,27 @@ pub fn state(facts: &Facts, now: Time) -> (&'static str, Option<String>) {
         None => words.to_owned(),
     };
     ("blocked", Some(why))
+}
+
+/// What its pager sees in the agent's place says more than how long it was silent.
+fn why_offline(facts: &Facts, now: Time) -> String {
+    let heard = match facts.last_seen {
+        None => "never heard".to_owned(),
+        Some(last) => format!("last heard {} ago", age(now, last)),
+    };
+    let seen = facts
+        .pane
+        .as_ref()
+        .map(|(verdict, detail, _)| (verdict.as_str(), detail.as_deref()));
+    let pane = match seen {
+        Some(("no_agent", Some("shell"))) => "a shell runs in its pane, not the agent",
+        Some(("no_agent", Some("stopped"))) => "the agent in its pane is stopped",
+        Some(("no_agent", Some("dead"))) => "its pane is dead",
+        Some(("no_agent", _)) => "another program runs in its pane",
+        Some(("no_pane" | "wrong_pane", _)) => "it has no pane",
+        _ => return heard,
+    };
+    format!("{heard}; {pane}")
 }
 
 /// `40 s`, `12 min`, `3 h`, `2 d`.
@@ -172,6 +189,16 @@ mod tests {
         assert_eq!(state(&facts, now).0, "limited");
         facts.paused_at = Some(Time(0));
         assert_eq!(state(&facts, now).0, "paused");
+    }
+
+    #[test]
+    fn a_shell_in_the_agents_pane_is_named() {
+        let facts = Facts {
+            pane: Some(("no_agent".into(), Some("shell".into()), None)),
+            ..Facts::default()
+        };
+        let why = "never heard; a shell runs in its pane, not the agent";
+        assert_eq!(state(&facts, Time(0)), ("offline", Some(why.into())));
     }
 
     #[test]

@@ -7,12 +7,14 @@ use serde_json::json;
 
 use super::client::Client;
 use super::context::Context;
+use super::failure::Exit;
 use super::failure::Failure;
 use super::field;
 use super::hand_over;
 use super::screen::Style;
 use super::table::Cell;
 use super::table::Table;
+use crate::store::quote;
 
 /// Arguments of `part`.
 #[derive(Debug, clap::Args)]
@@ -35,6 +37,11 @@ enum Act {
         part: String,
         #[command(flatten)]
         place: hand_over::Place,
+    },
+    /// Say again how a part's agent connects and how its pane is served
+    Show {
+        /// The part
+        part: String,
     },
     /// Make a part the main one
     Main {
@@ -83,6 +90,7 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     let client = context.client()?;
     let (part, change) = match arguments.act {
         Act::List { all } => return list(context, &client, all).await,
+        Act::Show { part } => return show(context, &client, &part).await,
         Act::Add { part, place } => return add(context, &client, &part, &place).await,
         Act::Main {
             part: Some(part), ..
@@ -118,6 +126,36 @@ async fn list(context: &Context, client: &Client, all: bool) -> Result<(), Failu
         return context.screen.object(json!({ "parts": parts }));
     }
     print(context, parts, "no parts yet (relayroom part add NAME)")
+}
+
+async fn show(context: &Context, client: &Client, part: &str) -> Result<(), Failure> {
+    let answer = client.get("parts", &client.project()).await?;
+    let found = field::list(&answer, "parts")
+        .iter()
+        .find(|row| field::word(row, "part") == part);
+    let Some(found) = found else {
+        return Err(Failure::new(
+            Exit::Missing,
+            "not_found",
+            format!("part {} does not exist", quote(part)),
+        )
+        .fix("relayroom part list"));
+    };
+    let project = field::word(found, "project");
+    let path = format!("projects/{}", super::client::encode(project));
+    let home = client.get(&path, &[]).await?;
+    let mut answer = json!({"part": part, "project": project, "code": home["code"]});
+    let kept = hand_over::Kept::File(hand_over::agent_file(context, project, part));
+    let lines = hand_over::how_to_connect(&context.server(), &answer, &kept);
+    if context.screen.json {
+        for (name, line) in lines {
+            answer[name] = line.into();
+        }
+        return context.screen.object(answer);
+    }
+    let mut fields = vec![("part", format!("{part} of {project}")), kept.field()];
+    fields.extend(lines);
+    context.screen.fields(&fields)
 }
 
 async fn add(

@@ -49,9 +49,7 @@ fn pagers(context: &Context, answer: &Value) -> Vec<(&'static str, String)> {
     if heard.is_empty() {
         // `None`: the one `up` starts runs; it serves no pane of these parts yet.
         let words = match up::only_one(context, &context.server()) {
-            Ok(None) => {
-                "runs and serves no pane (relayroom token new PART prints how a pane is served)"
-            }
+            Ok(None) => "runs and serves no pane (relayroom part show PART says how)",
             _ => "none was heard (relayroom up)",
         };
         return vec![("pager", context.screen.paint(Style::Warning, words))];

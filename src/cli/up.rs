@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::fs::TryLockError;
+use std::path::PathBuf;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -81,14 +82,22 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
     if context.screen.json {
         return context.screen.object(json!({
             "relay": {"state": relay.as_str(), "address": base},
-            "pager": {"state": pager.as_str()},
+            "pager": {"state": pager.as_str(), "socket": socket(context).to_string_lossy()},
             "parts": status["parts"],
             "next": next,
         }));
     }
+    let socket = socket(context);
+    let server = match std::os::unix::net::UnixStream::connect(&socket) {
+        Ok(_) => "",
+        Err(_) => " (no tmux server there yet)",
+    };
     context.screen.fields(&[
         ("relay", format!("{} {base}", relay.as_str())),
-        ("pager", pager.as_str().to_owned()),
+        (
+            "pager",
+            format!("{} for tmux {}{server}", pager.as_str(), socket.display()),
+        ),
     ])?;
     let table = parts(&status, context);
     table
@@ -138,7 +147,11 @@ async fn pager(context: &Context, base: &str) -> Result<State, Failure> {
     let log = context.env.state_dir().join("pager.log");
     let before = std::fs::metadata(&log).map_or(0, |meta| meta.len());
     let mut command = detach::ours(&log)?;
-    command.arg("pager").args(["--server", base]).stdin(lock);
+    command
+        .arg("pager")
+        .args(["--server", base, "--socket"])
+        .arg(socket(context))
+        .stdin(lock);
     let mut child = command.spawn()?;
     let _starting = Progress::start(&context.screen, "starting the pager");
     let begun = Instant::now();
@@ -155,12 +168,18 @@ async fn pager(context: &Context, base: &str) -> Result<State, Failure> {
     Ok(State::Started)
 }
 
+/// The tmux server a pager started here serves.
+fn socket(context: &Context) -> PathBuf {
+    crate::pager::setup::socket(None, &context.env)
+}
+
 /// A locked file to be handed to the pager as its stdin, which it never reads: the lock lasts as long as the pager does, also while
 /// there is no tmux server and so nothing the pager itself could lock. `None`: one has it.
 pub(super) fn only_one(context: &Context, base: &str) -> Result<Option<File>, Failure> {
     let folder = context.env.state_dir().join("locks");
     detach::private_folder(&folder)?;
-    let name: String = base
+    // One pager per relay and tmux server.
+    let name: String = format!("{base} {}", socket(context).display())
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
@@ -206,7 +225,7 @@ fn next(status: &Value) -> &'static str {
         .iter()
         .all(|part| field::word(part, "lastSeen").is_empty())
     {
-        "join a pane: relayroom token new PART prints how its agent connects and the pane is served"
+        "relayroom part show PART says how its agent connects and its pane is served"
     } else {
         "relayroom status"
     }
@@ -225,7 +244,7 @@ mod tests {
             "parts": [{"part": "web", "lastSeen": "2026-12-01T09:30:00.000Z"}]});
         assert_eq!(next(&none), "relayroom project new NAME");
         assert_eq!(next(&empty), "relayroom part add NAME");
-        assert!(next(&silent).contains("relayroom token new"));
+        assert!(next(&silent).starts_with("relayroom part show"));
         assert_eq!(next(&heard), "relayroom status");
     }
 }

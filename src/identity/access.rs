@@ -132,7 +132,7 @@ pub fn bearer(header: Option<&[u8]>) -> Result<&str, Denial> {
     let missing = || {
         Denial::new(
             Reason::TokenMissing,
-            "no bearer token: send the header Authorization: Bearer <token> (relayroom token new makes one)",
+            "no bearer token: send the header Authorization: Bearer <token> (relayroom token new PART makes one)",
         )
     };
     let text = header
@@ -180,11 +180,11 @@ fn credential(
         )),
         Some(token) if token.revoked_at.is_some() => Err(Denial::new(
             Reason::TokenUnknown,
-            "this token was revoked: ask the person for a new one (relayroom token new)",
+            "this token was revoked: ask the person for a new one (relayroom token new PART)",
         )),
         Some(token) if token.expires_at.is_some_and(|end| end <= now) => Err(Denial::new(
             Reason::TokenExpired,
-            "this token has expired: ask the person for a new one (relayroom token new)",
+            "this token has expired: ask the person for a new one (relayroom token new PART)",
         )),
         Some(token) => Ok(token),
         None => Err(Denial::new(

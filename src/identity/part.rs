@@ -82,7 +82,7 @@ pub fn add(
         let mend = if present.deleted_at.is_some() {
             format!("part {slug} was deleted (relayroom part revive {slug})")
         } else {
-            format!("part {slug} exists (relayroom part list)")
+            format!("part {slug} exists (relayroom part show {slug})")
         };
         return Err(Refusal::new("conflict", mend).into());
     }
