@@ -9,6 +9,7 @@ use crate::pager::rules::CursorRule;
 use crate::pager::rules::Pattern;
 use crate::pager::rules::Placeholder;
 use crate::pager::screen::Cell;
+use crate::pager::screen::Colour;
 use crate::pager::screen::Row;
 use crate::pager::screen::Screen;
 
@@ -90,29 +91,56 @@ fn block(rule: &ComposerRule, rows: &[Row]) -> Option<Block> {
         if !rule.glyph.is_match(row.text()) || (rule.bold && !is_bold(row)) {
             return None;
         }
-        let top = match &rule.top {
-            Some(top) => first
-                .checked_sub(1)
-                .filter(|&above| top.is_match(rows[above].text()))?,
-            None => first,
-        };
-        let (last, end) = match &rule.bottom {
-            Some(bottom) => {
-                let below = (first + 1..rows.len()).find(|&y| bottom.is_match(rows[y].text()))?;
-                (below - 1, below + 1)
-            }
-            None => {
-                let last = last_above_footer(rows, first);
-                (last, last + 1)
-            }
-        };
-        Some(Block {
-            top,
-            first,
-            last,
-            end,
-        })
+        framed(rule, rows, first).or_else(|| padded(rule, rows, first))
     })
+}
+
+fn framed(rule: &ComposerRule, rows: &[Row], first: usize) -> Option<Block> {
+    let top = match &rule.top {
+        Some(top) => first
+            .checked_sub(1)
+            .filter(|&above| top.is_match(rows[above].text()))?,
+        None => first,
+    };
+    let (last, end) = match &rule.bottom {
+        Some(bottom) => {
+            let below = (first + 1..rows.len()).find(|&y| bottom.is_match(rows[y].text()))?;
+            (below - 1, below + 1)
+        }
+        None => {
+            let last = last_above_footer(rows, first);
+            (last, last + 1)
+        }
+    };
+    Some(Block {
+        top,
+        first,
+        last,
+        end,
+    })
+}
+
+/// Where colours are too few for a frame of half blocks, a blank row in the background colour stands above and below the text. Blank
+/// rows of the text have that colour too: it ends with the last coloured row.
+fn padded(rule: &ComposerRule, rows: &[Row], first: usize) -> Option<Block> {
+    let is_padding = |y: usize| rows[y].is_blank() && is_filled(&rows[y]);
+    let top = first
+        .checked_sub(1)
+        .filter(|&above| rule.padded && is_padding(above))?;
+    let end = (first..rows.len())
+        .find(|&y| !is_filled(&rows[y]))
+        .unwrap_or(rows.len());
+    (end >= first + 2 && is_padding(end - 1)).then_some(Block {
+        top,
+        first,
+        last: end - 2,
+        end,
+    })
+}
+
+fn is_filled(row: &Row) -> bool {
+    let mut cells = row.cells().iter();
+    cells.len() > 0 && cells.all(|cell| cell.style.bg != Colour::Default || cell.style.reverse)
 }
 
 fn is_bold(row: &Row) -> bool {

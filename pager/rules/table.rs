@@ -86,6 +86,9 @@ pub struct ComposerRule {
     pub bold: bool,
     /// The row that ends it, where it is framed. Without one it ends at the last blank row above the footer.
     pub bottom: Option<Pattern>,
+    /// Whether it may stand between two blank rows in its background colour instead of a frame.
+    #[serde(default)]
+    pub padded: bool,
     /// Whether it draws its cursor as a reverse cell or shows the real one.
     pub cursor: CursorRule,
     /// Column of the cursor, and of the text, in its first row.
