@@ -13,6 +13,7 @@ mod install;
 mod ledger;
 mod obstacles;
 mod pane;
+mod raise;
 mod scenarios;
 mod stage;
 #[path = "../support"]

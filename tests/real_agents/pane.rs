@@ -68,8 +68,12 @@ impl Pane {
             .join(&self.name)
     }
 
-    /// Runs a tmux command; what it printed.
+    /// Runs a tmux command that must succeed; what it printed.
     pub fn tmux(&self, arguments: &[&str]) -> String {
+        self.run(arguments).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let output = Command::new("tmux")
             .args(["-L", &self.name, "-u", "-f", "/dev/null"])
             .args(arguments)
@@ -80,18 +84,22 @@ impl Pane {
             .env("TMUX_TMPDIR", self.folder.path())
             .stdin(Stdio::null())
             .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "tmux {arguments:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8_lossy(&output.stdout).into_owned()
+            .map_err(|error| format!("tmux: {error}"))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let why = String::from_utf8_lossy(&output.stderr);
+        Err(format!("tmux {arguments:?}: {}", why.trim()))
+    }
+
+    /// What the screen shows, or why there is none.
+    pub fn screen(&self) -> Result<String, String> {
+        self.run(&["capture-pane", "-p", "-t", "web"])
     }
 
     /// The rows on the screen, without the blanks at their ends.
     pub fn rows(&self) -> Vec<String> {
-        let text = self.tmux(&["capture-pane", "-p", "-t", "web"]);
+        let text = self.screen().unwrap_or_else(|why| panic!("{why}"));
         text.lines()
             .map(|row| row.trim_end().replace('\u{a0}', " "))
             .collect()
@@ -136,11 +144,7 @@ impl Pane {
 
 impl Drop for Pane {
     fn drop(&mut self) {
-        let _ = Command::new("tmux")
-            .args(["-L", &self.name, "kill-server"])
-            .env("TMUX_TMPDIR", self.folder.path())
-            .stderr(Stdio::null())
-            .status();
+        let _ = self.run(&["kill-server"]);
     }
 }
 

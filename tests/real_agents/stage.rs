@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::fs::Permissions;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
@@ -12,27 +12,19 @@ use std::time::Duration;
 use std::time::Instant;
 
 use relayroom::config;
-use relayroom::identity;
-use relayroom::identity::part;
-use relayroom::identity::people;
-use relayroom::identity::project;
-use relayroom::identity::token;
-use relayroom::identity::token::Binding;
-use relayroom::store::Outcome;
 use relayroom::store::Store;
 use relayroom::store::Time;
-use relayroom::store::Tx;
 use relayroom::store::system_clock;
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::agent::Agent;
-use crate::agent::Place;
-use crate::install::Installed;
 use crate::install::install;
 use crate::ledger;
 use crate::ledger::Wake;
 use crate::pane::Pane;
+use crate::raise;
+use crate::raise::Surroundings;
 use crate::support::http::Call;
 use crate::support::model_server::ModelServer;
 use crate::support::process::Served;
@@ -51,6 +43,7 @@ pub struct Stage {
     pub pane: Pane,
     pub model: ModelServer,
     relay: Served,
+    address: SocketAddr,
     pager: Option<Child>,
     code: String,
     pager_token: PathBuf,
@@ -81,18 +74,32 @@ impl Stage {
         let db = folder.path().join("relay.db");
         let (now, _) = system_clock();
         let store = Store::open(&db, "", now).unwrap();
-        let made = store.write_blocking(move |tx| furnish(tx, now)).unwrap();
+        let made = store
+            .write_blocking(move |tx| raise::furnish(tx, now))
+            .unwrap();
         drop(store);
-        let relay = Served::start(&db, free_address());
+        let address = free_address();
+        let relay = Served::start(&db, address);
         let pager_token = folder.path().join("pager.token");
         fs::write(&pager_token, &made.pager).unwrap();
         fs::set_permissions(&pager_token, Permissions::from_mode(0o600)).unwrap();
-        let pane = start(agent, &installed, &folder, &relay, &model, &made, trusted);
+        let pane = raise::start(
+            agent,
+            &installed.programs,
+            &Surroundings {
+                folder: folder.path(),
+                mcp: &format!("http://{address}/mcp/{}?part=web", made.code),
+                token: &made.agent,
+                model: model.address,
+                trusted,
+            },
+        );
         Some(Self {
             agent,
             pane,
             model,
             relay,
+            address,
             pager: None,
             code: made.code,
             pager_token,
@@ -128,7 +135,7 @@ impl Stage {
         fs::create_dir_all(&home).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_relayroom-pager"))
             .args(["--code", &self.code, "--part", "web", "--target", "web"])
-            .args(["--server", &format!("http://{}", self.relay.address)])
+            .args(["--server", &format!("http://{}", self.address)])
             .arg("--socket")
             .arg(self.pane.socket())
             .arg("--token-file")
@@ -158,7 +165,7 @@ impl Stage {
 
     /// Serves the same file at the same address again.
     pub fn start_relay(&mut self) {
-        self.relay = Served::start(&self.db(), self.relay.address);
+        self.relay = Served::start(&self.db(), self.address);
     }
 
     /// A call as the person; its answer.
@@ -170,7 +177,7 @@ impl Stage {
     ) -> serde_json::Value {
         let secret = config::read_secret(&config::admin_token_file(&self.db())).unwrap();
         let mut call =
-            Call::new(self.relay.address, method, &format!("/api/admin/{path}")).bearer(&secret);
+            Call::new(self.address, method, &format!("/api/admin/{path}")).bearer(&secret);
         if let Some(body) = body {
             call = call.json(&body);
         }
@@ -298,7 +305,7 @@ impl Stage {
         let mut stray = Vec::new();
         let mut due: Vec<String> = self.written.clone();
         for wake in &wakes {
-            due.extend(vec![relayroom_line(&wake.tag); wake.nudges as usize]);
+            due.extend(vec![line(&wake.tag); wake.nudges as usize]);
         }
         for prompt in self.model.prompts() {
             match due.iter().position(|text| *text == prompt.trim()) {
@@ -337,7 +344,10 @@ impl Stage {
             .join("pager/.local/state/relayroom/pager.log");
         let log = fs::read_to_string(log).unwrap_or_default();
         let tail: Vec<&str> = log.lines().rev().take(40).collect();
-        println!("--- screen\n{}", self.pane.rows().join("\n"));
+        println!(
+            "--- screen\n{}",
+            self.pane.screen().unwrap_or_else(|why| why)
+        );
         println!("--- pager's log, newest first\n{}", tail.join("\n"));
         println!("--- wakes\n{:#?}", self.wakes());
         println!("--- model\n{:#?}", self.model.heard());
@@ -354,86 +364,11 @@ impl Drop for Stage {
             let _ = child.kill();
             let _ = child.wait();
         }
-        self.pane.tmux(&["kill-session", "-t", "web"]);
-        end_all_of(&self.folder.path().join("home"));
+        raise::end_all_of(&self.folder.path().join("home"));
     }
 }
 
 /// The line the relay has typed for a wake.
-pub fn relayroom_line(tag: &str) -> String {
+fn line(tag: &str) -> String {
     format!("relayroom: you have mail, call the inbox tool (tag {tag})")
-}
-
-/// What the relay was furnished with.
-struct Made {
-    code: String,
-    agent: String,
-    pager: String,
-}
-
-fn furnish(tx: &Tx<'_>, now: Time) -> Outcome<Made> {
-    identity::found(tx, "kim", now)?;
-    let kim = people::first_owner(tx)?.seq;
-    let shop = project::create(tx, kim, "shop", now)?;
-    part::add(tx, shop.seq, "web", kim, now)?;
-    let agent = Binding::Agent {
-        project: shop.seq,
-        part: "web".to_owned(),
-    };
-    let pager = Binding::Pager {
-        machine: "vm".to_owned(),
-    };
-    Ok(Made {
-        code: shop.connect_code,
-        agent: token::issue(tx, kim, &agent, "", None, now)?.0,
-        pager: token::issue(tx, kim, &pager, "", None, now)?.0,
-    })
-}
-
-fn start(
-    agent: Agent,
-    installed: &Installed,
-    folder: &TempDir,
-    relay: &Served,
-    model: &ModelServer,
-    made: &Made,
-    trusted: bool,
-) -> Pane {
-    let home = folder.path().join("home");
-    let shop = folder.path().join("shop");
-    fs::create_dir_all(&home).unwrap();
-    // Codex asks whether it may trust a folder only where that is a repository.
-    let made_repository = Command::new("git").args(["init", "-q"]).arg(&shop).status();
-    assert!(made_repository.unwrap().success());
-    let launch = agent.prepare(&Place {
-        home: &home,
-        folder: &shop,
-        mcp: &format!("http://{}/mcp/{}?part=web", relay.address, made.code),
-        token: &made.agent,
-        model: model.address,
-        trusted,
-        programs: &installed.programs,
-    });
-    Pane::start(&launch, &shop)
-}
-
-/// Ends what a CLI left running in the background (Codex's app-server): every process whose `HOME` is that folder.
-fn end_all_of(home: &Path) {
-    let mark = format!("HOME={}", home.display());
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let pid = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
-        let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) else {
-            continue;
-        };
-        let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environ
-            .split(|byte| *byte == 0)
-            .any(|line| line == mark.as_bytes())
-        {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-    }
 }

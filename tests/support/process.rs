@@ -19,7 +19,6 @@ use super::http::Reply;
 /// `relayroom serve`; killed when dropped.
 pub struct Served {
     child: Child,
-    pub address: SocketAddr,
 }
 
 impl Served {
@@ -37,7 +36,7 @@ impl Served {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let mut served = Self { child, address };
+        let mut served = Self { child };
         let begun = Instant::now();
         loop {
             let health = ask(&Call::new(address, "GET", "/health"));
