@@ -299,7 +299,7 @@ impl Stage {
     }
 
     /// Looks for whatever should not be there, enters what was seen into the table, and fails if anything is wrong.
-    pub fn finish(mut self, scenario: &str) {
+    pub fn finish(self, scenario: &str) {
         self.rest();
         let wakes = self.wakes();
         let mut stray = Vec::new();
@@ -333,7 +333,6 @@ impl Stage {
         for wake in &wakes {
             assert_eq!(wake.nudges, 1, "{wake:?}");
         }
-        self.seen.clear();
     }
 
     /// What a person would want to see of a test that failed.
