@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::fs::Permissions;
-use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Child;
@@ -43,7 +42,6 @@ pub struct Stage {
     pub pane: Pane,
     pub model: ModelServer,
     relay: Served,
-    address: SocketAddr,
     pager: Option<Child>,
     code: String,
     pager_token: PathBuf,
@@ -99,7 +97,6 @@ impl Stage {
             pane,
             model,
             relay,
-            address,
             pager: None,
             code: made.code,
             pager_token,
@@ -135,7 +132,7 @@ impl Stage {
         fs::create_dir_all(&home).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_relayroom-pager"))
             .args(["--code", &self.code, "--part", "web", "--target", "web"])
-            .args(["--server", &format!("http://{}", self.address)])
+            .args(["--server", &format!("http://{}", self.relay.address)])
             .arg("--socket")
             .arg(self.pane.socket())
             .arg("--token-file")
@@ -165,7 +162,7 @@ impl Stage {
 
     /// Serves the same file at the same address again.
     pub fn start_relay(&mut self) {
-        self.relay = Served::start(&self.db(), self.address);
+        self.relay = Served::start(&self.db(), self.relay.address);
     }
 
     /// A call as the person; its answer.
@@ -177,7 +174,7 @@ impl Stage {
     ) -> serde_json::Value {
         let secret = config::read_secret(&config::admin_token_file(&self.db())).unwrap();
         let mut call =
-            Call::new(self.address, method, &format!("/api/admin/{path}")).bearer(&secret);
+            Call::new(self.relay.address, method, &format!("/api/admin/{path}")).bearer(&secret);
         if let Some(body) = body {
             call = call.json(&body);
         }

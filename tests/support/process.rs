@@ -19,6 +19,7 @@ use super::http::Reply;
 /// `relayroom serve`; killed when dropped.
 pub struct Served {
     child: Child,
+    pub address: SocketAddr,
 }
 
 impl Served {
@@ -36,7 +37,7 @@ impl Served {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let mut served = Self { child };
+        let mut served = Self { child, address };
         let begun = Instant::now();
         loop {
             let health = ask(&Call::new(address, "GET", "/health"));
