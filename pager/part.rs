@@ -43,7 +43,9 @@ pub struct Part {
     pub key: PartKey,
     /// The pane that was joined, or pinned at the first match.
     pub expected: Option<Identity>,
-    /// The pane as last listed.
+    /// Id of the pane as last listed: only such a one is captured.
+    pub listed: Option<String>,
+    /// The pane as last judged: what a guard compares.
     pub seen: Option<PaneFacts>,
     /// Sessions that show it.
     pub sessions: Vec<String>,
@@ -111,6 +113,7 @@ impl Part {
         let part = Self {
             key,
             expected: None,
+            listed: None,
             seen: None,
             sessions: Vec::new(),
             lock: None,
@@ -205,6 +208,7 @@ impl Part {
             _ => None,
         };
         self.seen = facts.pane.ok();
+        self.listed = self.seen.as_ref().map(|pane| pane.identity.pane.clone());
         let changed = self.picture(&verdict, now);
         self.verdict = Some((verdict, now));
         changed

@@ -57,6 +57,8 @@ impl Delivery {
 
     /// D10–D14.
     pub(super) fn look_typed(&mut self, mut typed: Typed, look: Look, now: Time) -> Vec<Action> {
+        // Only the newest look may lead to a key.
+        self.last = None;
         if look.lost {
             return self.unconfirmed("pane_gone");
         }

@@ -39,13 +39,7 @@ const LONG_MS: i64 = 600_000;
 
 impl Pager {
     /// Gives a delivery a look, with slot and lock if it wants them and they are free.
-    pub(super) fn feed_look(
-        &mut self,
-        key: &PartKey,
-        mut look: Look,
-        event: impl FnOnce(Look) -> Event,
-        now: Time,
-    ) {
+    pub(super) fn feed_look(&mut self, key: &PartKey, mut look: Look, now: Time) {
         let used = self
             .parts
             .values()
@@ -76,7 +70,7 @@ impl Pager {
             }
         }
         look.claimed = self.parts.get(key).is_some_and(|part| part.hands.is_some());
-        self.feed(key, event(look), now);
+        self.feed(key, Event::Looked(look), now);
     }
 
     /// Takes one step of the part's delivery and does what follows from it.
@@ -221,7 +215,12 @@ impl Pager {
             return;
         };
         let (Some(seen), Some(delivery)) = (part.seen.clone(), &part.delivery) else {
-            return;
+            let event = if enter {
+                Event::EnterSent
+            } else {
+                Event::TextSent
+            };
+            return self.feed(key, event(Outcome::Held, None), now);
         };
         let agent = part
             .verdict

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::Happened;
 use super::LIST;
 use super::Pager;
-use crate::pager::deliver::Event;
 use crate::pager::facts::Absent;
 use crate::pager::facts::Identity;
 use crate::pager::facts::PaneFacts;
@@ -49,8 +48,7 @@ impl Pager {
             .parts
             .values()
             .filter(|part| part.look_at().is_some_and(|at| at <= now))
-            .filter_map(|part| part.seen.as_ref())
-            .map(|pane| pane.identity.pane.clone())
+            .filter_map(|part| part.listed.clone())
             .collect();
         let pinned = self.parts.values().all(|part| part.expected.is_some());
         let names = self.setup.fixed.is_some() && !pinned;
@@ -147,6 +145,7 @@ impl Pager {
             match panes[..] {
                 [pane] if part.expected.as_ref() != Some(&pane.identity) => {
                     part.expected = Some(pane.identity.clone());
+                    part.listed = None;
                     part.seen = None;
                     part.read_activity = None;
                 }
@@ -251,7 +250,7 @@ impl Pager {
             let same = part.expected.as_ref() == Some(&pane.identity);
             if same && !asked {
                 if part.is_unsettled() || part.read_activity != Some(pane.window_activity) {
-                    part.seen.get_or_insert_with(|| pane.clone());
+                    part.listed = Some(pane.identity.pane.clone());
                     part.peek_at = Some(now);
                     part.followed = 0;
                 }
@@ -269,7 +268,7 @@ impl Pager {
         }
         self.polling.changed |= changed;
         if let Some(look) = part.as_look(started, glance) {
-            self.feed_look(key, look, Event::Looked, now);
+            self.feed_look(key, look, now);
         }
     }
 }

@@ -113,3 +113,31 @@ fn pager_082_a_journal_that_cannot_be_written_types_nothing() {
     world.stage("submitted 1");
     world.one_submit(&line(TAG));
 }
+
+#[test]
+fn pager_081_killed_at_any_instant_at_most_one_line_is_repeated() {
+    let mut world = World::without_pager("--turn 200");
+    for (round, letter) in "bcdfghjk".chars().enumerate() {
+        // Spread over the whole sequence: look, confirm, text, Enter, evidence.
+        let instant = Duration::from_millis(150 * u64::try_from(round).unwrap());
+        let (pasted, submitted) = (world.agent.pastes(), world.agent.submits().len());
+        let tag = letter.to_string().repeat(6);
+        world.start();
+        world.known();
+        world.relay.offer("web", &tag, 1, &line(&tag));
+        std::thread::sleep(instant);
+        world.pager.take().unwrap().kill();
+        world.start();
+        until(LONG, "an outcome is reported", || {
+            world.relay.script().parts["web"].wake.is_none()
+        });
+        world.pager.take().unwrap().stop();
+        let pastes = world.agent.pastes() - pasted;
+        let submits = world.agent.submits().len() - submitted;
+        assert!(
+            pastes <= 2 && submits == 1,
+            "killed after {instant:?}: {pastes} texts, {submits} submits, {:?}",
+            world.relay.stages("web")
+        );
+    }
+}

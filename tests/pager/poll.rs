@@ -347,3 +347,24 @@ fn pager_032_neither_code_nor_token_is_written_anywhere() {
     }
     assert!(files >= 4, "log, journal, locks, machine: {files}");
 }
+
+#[test]
+fn pager_once_tries_each_wake_once_and_says_how_it_went() {
+    let world = World::without_pager("");
+    let nothing = world.home.pager(&world.tmux, &world.relay, &["--once"]);
+    assert_eq!(nothing.finish(LONG).0, 0);
+    world.relay.wake("web", 1);
+    let typed = world.home.pager(&world.tmux, &world.relay, &["--once"]);
+    assert_eq!(typed.finish(LONG).0, 0);
+    world.one_submit(&line(TAG));
+    world.agent.knob("draft not yet");
+    world.relay.wake("web", 2);
+    let held = world.home.pager(&world.tmux, &world.relay, &["--once"]);
+    assert_eq!(held.finish(LONG).0, 5);
+    assert_eq!(world.relay.stages("web").last().unwrap(), "released");
+    let elsewhere = Home::new();
+    let unjoined = Tmux::new();
+    unjoined.session("other", "cat");
+    let none = elsewhere.pager(&unjoined, &world.relay, &["--once"]);
+    assert_eq!(none.finish(LONG).0, 0);
+}

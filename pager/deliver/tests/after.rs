@@ -15,6 +15,16 @@ fn d10_no_enter_before_the_relay_took_note() {
 }
 
 #[test]
+fn d10_a_look_that_a_newer_one_overtook_leads_to_no_enter() {
+    let mut run = Run::typed();
+    assert_eq!(stages(&run.look(100, dialog)), ["blocked dialog/choice"]);
+    assert!(
+        run.then(50, Event::TypedAnswered(ReportResult::Ok))
+            .is_empty()
+    );
+}
+
+#[test]
 fn d11_a_dialog_mode_turn_person_or_more_text_keeps_enter_back() {
     let person = |at: Time| Look {
         person: Some(at),
