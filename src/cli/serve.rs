@@ -94,6 +94,7 @@ async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
         file = %app.store.path().display(),
         "listening on {address}"
     );
+    let store = app.store.clone();
     drop((door, app));
     tokio::select! {
         _ = serving => {}
@@ -101,6 +102,8 @@ async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
     }
     // Ends with the stop signal; what it panicked of is in the log.
     let _ = work.await;
+    // Best effort: what stays in the log is read by the next start all the same.
+    let _ = store.bound_wal(0).await;
     tracing::info!("stopped");
     Ok(())
 }
@@ -184,6 +187,9 @@ fn reached_at(addresses: &[SocketAddr]) -> String {
 
 /// Why an address cannot be had; a relay that has it is named with its version and, where it is this file's, its process.
 async fn not_bound(context: &Context, address: &str, error: &std::io::Error) -> Failure {
+    if error.kind() == std::io::ErrorKind::InvalidInput {
+        return Failure::usage(format!("{address} is no address such as 127.0.0.1:48801"));
+    }
     if error.kind() != std::io::ErrorKind::AddrInUse {
         return Failure::fault(format!("cannot listen on {address}: {error}"));
     }

@@ -123,7 +123,14 @@ async fn relay(context: &Context, dry: bool) -> Result<(State, String), Failure>
     }
     // An address that was asked for is where it is to listen; otherwise its own settings say where.
     let asked = context.globals.server.as_deref().and_then(authority);
-    let started = detach::relay(context, asked.as_slice()).await?;
+    let started = match detach::relay(context, asked.as_slice()).await {
+        Ok(started) => started,
+        // Another `up` was a moment faster.
+        Err(_) if client::health(&base, HEALTH).await.is_some() => {
+            return Ok((State::Runs, base));
+        }
+        Err(failure) => return Err(failure),
+    };
     if started.address != base {
         context.screen.note(format!(
             "warning: the relay listens on {}, commands look for it at {base}: set server or listen in config.toml",

@@ -1,5 +1,6 @@
 //! The body of a message: from `-m`, from a file, or from stdin; and how the wakes it caused are told.
 
+use std::fs::File;
 use std::io::IsTerminal;
 use std::io::Read;
 use std::path::PathBuf;
@@ -12,6 +13,9 @@ use super::field;
 use super::screen::Style;
 use super::table::Cell;
 use super::table::Table;
+
+/// Most bytes that are read before a source is given up.
+const LONGEST: u64 = 1 << 20;
 
 /// Where the body comes from.
 #[derive(Debug, Clone, clap::Args)]
@@ -33,7 +37,8 @@ impl Body {
     pub fn read(&self, context: &Context) -> Result<String, Failure> {
         let text = match (&self.message, &self.file) {
             (Some(text), _) => text.clone(),
-            (None, Some(path)) => std::fs::read_to_string(path)
+            (None, Some(path)) => File::open(path)
+                .and_then(all)
                 .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?,
             (None, None) => {
                 if std::io::stdin().is_terminal() {
@@ -41,11 +46,7 @@ impl Body {
                         .screen
                         .note("type the message, end it with Ctrl-D on a line of its own");
                 }
-                let mut text = String::new();
-                std::io::stdin()
-                    .read_to_string(&mut text)
-                    .map_err(|error| Failure::usage(format!("stdin: {error}")))?;
-                text
+                all(std::io::stdin()).map_err(|error| Failure::usage(format!("stdin: {error}")))?
             }
         };
         if text.trim().is_empty() {
@@ -55,6 +56,18 @@ impl Body {
         }
         Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
     }
+}
+
+/// The whole text; a source without an end is given up.
+fn all(source: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    source.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(std::io::Error::other(format!(
+            "over {LONGEST} bytes, and a message has at most 65536"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("is no UTF-8 text"))
 }
 
 /// Names by comma.

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::extract::Request;
 use axum::extract::State;
+use axum::extract::rejection::PathRejection;
 use axum::response::Response;
 use http::HeaderMap;
 use http::HeaderValue;
@@ -37,7 +38,7 @@ const BATCH: usize = 16;
 /// Serves one HTTP request; the host and the origin were judged by the door.
 pub(super) async fn endpoint(
     State(app): State<Arc<App>>,
-    Path(code): Path<String>,
+    code: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, Failure> {
     if *request.method() == Method::DELETE {
@@ -49,6 +50,8 @@ pub(super) async fn endpoint(
         return Err(wrong_method());
     }
     let (parts, body) = request.into_parts();
+    // What is no text is nobody's code.
+    let code = code.map(|Path(code)| code).unwrap_or_default();
     let visitor = Visitor::ask(&app, &parts, code).await?;
     body::require_json(&parts.headers)?;
     let form = accept::form(&parts.headers).ok_or_else(|| {

@@ -65,8 +65,9 @@ pub struct Store {
 
 struct Inner {
     path: PathBuf,
-    writer: writer::Writer,
+    // Before the writer: the last connection to be closed folds the log into the file, and a reader cannot.
     readers: r2d2::Pool<readers::ReadOnly>,
+    writer: writer::Writer,
     signals: broadcast::Sender<Signal>,
     last_time: Time,
     // Declared last: dropped after the connections are closed.

@@ -279,11 +279,14 @@ fn newest_time(connection: &Connection) -> rusqlite::Result<Option<Time>> {
         "SELECT at FROM message ORDER BY seq DESC LIMIT 1",
         "SELECT at FROM nudge ORDER BY seq DESC LIMIT 1",
         "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
-        "SELECT max(issued_at, coalesce(leased_at, 0)) FROM wake ORDER BY seq DESC LIMIT 1",
+        "SELECT issued_at FROM wake ORDER BY seq DESC LIMIT 1",
+        "SELECT max(leased_at) FROM wake WHERE ended_at IS NULL",
+        "SELECT max(heard_at) FROM pane",
         "SELECT created_at FROM relay",
     ] {
-        let at: Option<Time> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
-        newest = newest.max(at);
+        let at: Option<Option<Time>> =
+            connection.query_row(sql, [], |row| row.get(0)).optional()?;
+        newest = newest.max(at.flatten());
     }
     Ok(newest)
 }

@@ -202,3 +202,16 @@ fn case_s03_a_disk_that_is_full_at_the_first_start_leaves_no_file_behind() {
     fs::remove_dir(folder.path().join("relay.db.new")).unwrap();
     assert!(open(&path).is_ok());
 }
+
+#[test]
+fn a_file_closed_in_peace_holds_everything_and_has_no_log_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("relay.db");
+    let store = open(&path).unwrap();
+    store
+        .write_blocking(|tx| relayroom::identity::found(tx, "kim", Time(1_000)))
+        .unwrap();
+    store.read_blocking(relayroom::identity::instance).unwrap();
+    drop(store);
+    assert!(!folder.path().join("relay.db-wal").exists());
+}

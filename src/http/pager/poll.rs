@@ -33,7 +33,7 @@ use crate::wake;
 use crate::wake::poll::Served;
 
 /// Most parts of one poll.
-const PARTS: usize = 64;
+const PARTS: usize = 512;
 
 /// How long a pager waits before it polls a relay that is stopping.
 const RETRY_MS: u64 = 500;
