@@ -253,6 +253,8 @@ CREATE TABLE wake (
   cause_thread INTEGER REFERENCES thread (seq),
   cause_message INTEGER REFERENCES message (seq),
   issued_at    INTEGER NOT NULL,
+  -- When the message that caused it was stored; for a reminder and a wake asked for by hand, when it was issued. Latencies run from here.
+  stored_at    INTEGER NOT NULL,
   -- The number of the latest nudge, due or typed (1 to 4), and whether its line was typed: until then it holds a place in the budget,
   -- from then on it counts as a nudge.
   rung         INTEGER NOT NULL DEFAULT 1,
@@ -281,6 +283,7 @@ CREATE UNIQUE INDEX wake_open_tag ON wake (tag) WHERE ended_at IS NULL;
 CREATE INDEX wake_place ON wake (owner, lane, seq) WHERE ended_at IS NULL AND typed = 0;
 CREATE INDEX wake_by_cause ON wake (part, cause_part, issued_at) WHERE cause_part IS NOT NULL;
 CREATE INDEX wake_by_part ON wake (part, seq);
+CREATE INDEX wake_by_issue ON wake (issued_at);
 CREATE INDEX wake_by_tag ON wake (tag, seq);
 
 -- One line typed. Never changed but for its outcome, which is written once.
@@ -300,10 +303,15 @@ CREATE TABLE nudge (
   enters       INTEGER,
   cause_part   INTEGER REFERENCES part (seq),
   cause_thread INTEGER REFERENCES thread (seq),
+  -- What it was typed into, as the pager said: the agent CLI and tmux of that time.
+  cli          TEXT,
+  cli_version  TEXT,
+  tmux         TEXT,
   UNIQUE (wake, rung)
 ) STRICT;
 CREATE INDEX nudge_by_owner ON nudge (owner, lane, at);
 CREATE INDEX nudge_by_part ON nudge (part, lane, at);
+CREATE INDEX nudge_in_order ON nudge (part, seq);
 
 -- A wake that was due and not issued: one row per part and reason while it lasts.
 CREATE TABLE hold (
@@ -322,6 +330,7 @@ CREATE TABLE hold (
 CREATE UNIQUE INDEX hold_open ON hold (part, reason) WHERE ended_at IS NULL;
 CREATE INDEX hold_open_by_owner ON hold (owner, reason) WHERE ended_at IS NULL;
 CREATE INDEX hold_by_part ON hold (part, seq);
+CREATE INDEX hold_by_end ON hold (ended_at) WHERE ended_at IS NOT NULL;
 
 -- Brakes on the wakes of a thread (wake.md 6): of two parts that answer each other too fast (`low` < `high`), or, with 0 for both, of
 -- too long a chain of messages. The row stays for the hour in which a further trip doubles the hold.

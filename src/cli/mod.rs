@@ -41,6 +41,8 @@ mod threads;
 mod token;
 mod up;
 mod wake;
+mod wakes;
+mod wakes_report;
 mod welcome;
 mod writing;
 
@@ -110,6 +112,8 @@ enum Command {
     Resume(pause::Arguments),
     /// Wake a part once now for its open mail
     Wake(wake::Arguments),
+    /// Follow wakes, lines typed and holds, or sum up a week of them
+    Wakes(wakes::Arguments),
     /// Make, show and change projects
     Project(project::Arguments),
     /// Add and change parts
@@ -214,6 +218,7 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Pause(arguments) => pause::run(context, &arguments, true).await,
             Command::Resume(arguments) => pause::run(context, &arguments, false).await,
             Command::Wake(arguments) => wake::run(context, &arguments).await,
+            Command::Wakes(arguments) => wakes::run(context, arguments).await,
             Command::Project(arguments) => project::run(context, arguments).await,
             Command::Part(arguments) => part::run(context, arguments).await,
             Command::Token(arguments) => token::run(context, arguments).await,

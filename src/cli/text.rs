@@ -47,6 +47,15 @@ pub fn age(now: Time, since: Time) -> String {
     }
 }
 
+/// A length of time: `0.4 s` below ten seconds, else as [`age`].
+#[must_use]
+pub fn span(milliseconds: i64) -> String {
+    match milliseconds {
+        0..10_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        _ => age(Time(milliseconds), Time(0)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +78,18 @@ mod tests {
             (172_800_000, "2 d"),
         ] {
             assert_eq!(age(Time(ms), Time(0)), text);
+        }
+    }
+
+    #[test]
+    fn short_spans_have_tenths() {
+        for (ms, text) in [
+            (0, "0.0 s"),
+            (1_290, "1.2 s"),
+            (12_900, "12 s"),
+            (60_000, "1 min"),
+        ] {
+            assert_eq!(span(ms), text);
         }
     }
 }

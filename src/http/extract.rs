@@ -25,33 +25,47 @@ impl FromRequestParts<Arc<App>> for Admin {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
-        let peer = parts.extensions.get::<Peer>().copied();
-        let local = peer.is_some_and(|peer| peer.is_loopback());
-        let remote = peer.map(|peer| peer.remote.ip().to_string());
-        if !local || peer::forwarding_header(&parts.headers).is_some() {
+        if !is_local(parts) {
             return Err(Failure::forbidden(
                 "local_only",
                 "the admin routes are open to this machine only",
                 "run relayroom on the machine the relay runs on",
             ));
         }
-        let authorization = authorization(parts);
-        let now = app.now();
-        let (person, token) = app
-            .store
-            .read(move |connection| access::admin(connection, authorization.as_deref(), now))
-            .await??;
-        if let Some(trace) = parts.extensions.get::<Arc<Trace>>() {
-            trace.set_actor(format!("user {}", person.seq.0));
-        }
-        if token::due_for_use(token.last_used_at, now) {
-            let (seq, peer) = (token.seq, remote.unwrap_or_default());
-            let client = user_agent(parts);
-            app.store
-                .post(move |tx| token::used(tx, seq, &peer, client.as_deref(), now));
-        }
-        Ok(Self(person))
+        person(parts, app).await.map(Self)
     }
+}
+
+/// Whether the request comes from this machine and was not passed on by a proxy (access.md 3).
+#[must_use]
+pub fn is_local(parts: &Parts) -> bool {
+    let peer = parts.extensions.get::<Peer>();
+    peer.is_some_and(Peer::is_loopback) && peer::forwarding_header(&parts.headers).is_none()
+}
+
+/// The person behind the admin token of the request, wherever it comes from.
+///
+/// # Errors
+/// 401 without a good token.
+pub(super) async fn person(parts: &Parts, app: &App) -> Result<Person, Failure> {
+    let authorization = authorization(parts);
+    let now = app.now();
+    let (person, token) = app
+        .store
+        .read(move |connection| access::admin(connection, authorization.as_deref(), now))
+        .await??;
+    if let Some(trace) = parts.extensions.get::<Arc<Trace>>() {
+        trace.set_actor(format!("user {}", person.seq.0));
+    }
+    if token::due_for_use(token.last_used_at, now) {
+        let remote = parts.extensions.get::<Peer>();
+        let remote = remote.map(|peer| peer.remote.ip().to_string());
+        let (seq, peer) = (token.seq, remote.unwrap_or_default());
+        let client = user_agent(parts);
+        app.store
+            .post(move |tx| token::used(tx, seq, &peer, client.as_deref(), now));
+    }
+    Ok(person)
 }
 
 /// The client program, as it calls itself.

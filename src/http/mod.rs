@@ -18,6 +18,7 @@ pub mod failure;
 pub mod health;
 pub mod host;
 mod machine;
+mod metrics;
 mod pager;
 pub mod peer;
 mod places;

@@ -15,6 +15,7 @@ use super::admin;
 use super::app::App;
 use super::failure::Failure;
 use super::health;
+use super::metrics;
 use super::pager;
 use super::trace::Trace;
 use crate::mcp;
@@ -26,6 +27,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .merge(pager::router())
         .merge(admin::router())
         .route("/health", get(health::health))
+        .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn(note_route))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)

@@ -39,6 +39,39 @@ pub(super) const PLACES: &str = "SELECT count(*) FROM wake AS w JOIN part AS p O
       WHERE w.owner = ?1 AND w.lane = ?2 AND w.ended_at IS NULL AND w.typed = 0 AND w.seq < ?3
         AND p.paused_at IS NULL AND (p.limited_until IS NULL OR p.limited_until <= ?4)";
 
+/// What an owner may spend in a lane within the window.
+pub(super) fn limit(connection: &Connection, owner: UserSeq, lane: Lane) -> Outcome<u32> {
+    Ok(connection
+        .prepare_cached(LIMITS)?
+        .query_row([owner], |row| match lane {
+            Lane::Normal => row.get(0),
+            Lane::Urgent => row.get(1),
+            Lane::Human => Ok(u32::MAX),
+        })?)
+}
+
+/// What an owner has spent in a lane: lines typed within the window, and the places of wakes before `before`.
+fn used_before(
+    connection: &Connection,
+    owner: UserSeq,
+    lane: Lane,
+    before: WakeSeq,
+    now: Time,
+) -> Outcome<u32> {
+    let nudges: u32 = connection
+        .prepare_cached(NUDGES)?
+        .query_row((owner, lane, now - WINDOW), |row| row.get(0))?;
+    let places: u32 = connection
+        .prepare_cached(PLACES)?
+        .query_row((owner, lane, before, now), |row| row.get(0))?;
+    Ok(nudges + places)
+}
+
+/// What an owner has spent in a lane.
+pub(super) fn used(connection: &Connection, owner: UserSeq, lane: Lane, now: Time) -> Outcome<u32> {
+    used_before(connection, owner, lane, WakeSeq(i64::MAX), now)
+}
+
 /// What is free in an owner's lane, counting only the places of wakes before `before`.
 fn free_before(
     connection: &Connection,
@@ -47,20 +80,8 @@ fn free_before(
     before: WakeSeq,
     now: Time,
 ) -> Outcome<u32> {
-    let limit: u32 = connection
-        .prepare_cached(LIMITS)?
-        .query_row([owner], |row| match lane {
-            Lane::Normal => row.get(0),
-            Lane::Urgent => row.get(1),
-            Lane::Human => Ok(u32::MAX),
-        })?;
-    let nudges: u32 = connection
-        .prepare_cached(NUDGES)?
-        .query_row((owner, lane, now - WINDOW), |row| row.get(0))?;
-    let places: u32 = connection
-        .prepare_cached(PLACES)?
-        .query_row((owner, lane, before, now), |row| row.get(0))?;
-    Ok(limit.saturating_sub(nudges + places))
+    let limit = limit(connection, owner, lane)?;
+    Ok(limit.saturating_sub(used_before(connection, owner, lane, before, now)?))
 }
 
 /// Places free in an owner's lane.

@@ -1,11 +1,10 @@
-//! What a person sees of waking: a part's open wake, what holds it, how its last wake ended, and the ledger's newest rows (wake.md 9).
+//! What a person sees of waking: a part's open wake, what holds it, and how its last wake ended.
 
 use rusqlite::Connection;
 use rusqlite::OptionalExtension;
 
 use crate::store::Outcome;
 use crate::store::PartSeq;
-use crate::store::ProjectSeq;
 use crate::store::Time;
 
 /// A wake that is not done.
@@ -29,15 +28,6 @@ const HOLDS: &str = "SELECT reason, since FROM hold INDEXED BY hold_open
     WHERE part = ?1 AND ended_at IS NULL ORDER BY since";
 
 const LAST: &str = "SELECT outcome, ended_at FROM wake WHERE part = ?1 ORDER BY seq DESC LIMIT 1";
-
-/// Walks the ledger from its end and stops at the limit: no sorting.
-const LEDGER: &str = "SELECT w.id, p.slug, w.lane, w.state, w.rung - 1 + w.typed,
-           CASE w.kind WHEN 'mail' THEN coalesce(m.at, w.issued_at) ELSE w.issued_at END,
-           w.presented_at, w.consumed_at, w.outcome
-      FROM wake AS w
-      CROSS JOIN part AS p ON p.seq = w.part
-      LEFT JOIN message AS m ON m.seq = w.cause_message
-     WHERE p.project = ?1 ORDER BY w.seq DESC LIMIT ?2";
 
 /// The part's open wake.
 ///
@@ -86,58 +76,13 @@ pub fn unanswered(connection: &Connection, part: PartSeq) -> Outcome<Option<Time
     )
 }
 
-/// One wake of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
-    /// Outside id.
-    pub id: String,
-    /// The part it woke.
-    pub part: String,
-    /// `normal`, `urgent` or `human`.
-    pub lane: String,
-    /// As in the tables.
-    pub state: String,
-    /// Lines typed.
-    pub nudges: u32,
-    /// When the message that caused it was stored; without new mail, when it was issued.
-    pub stored_at: Time,
-    /// When its line was first known to be submitted.
-    pub presented_at: Option<Time>,
-    /// When the agent came for its mail.
-    pub consumed_at: Option<Time>,
-    /// `consumed`, `cleared`, `unanswered` or `canceled`.
-    pub outcome: Option<String>,
-}
-
-/// The project's newest wakes, newest first.
-///
-/// # Errors
-/// A fault of the store.
-pub fn ledger(connection: &Connection, project: ProjectSeq, limit: u32) -> Outcome<Vec<Row>> {
-    let mut statement = connection.prepare_cached(LEDGER)?;
-    let rows = statement.query_map((project, limit), |row| {
-        Ok(Row {
-            id: row.get(0)?,
-            part: row.get(1)?,
-            lane: row.get(2)?,
-            state: row.get(3)?,
-            nudges: row.get(4)?,
-            stored_at: row.get(5)?,
-            presented_at: row.get(6)?,
-            consumed_at: row.get(7)?,
-            outcome: row.get(8)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::Store;
 
     #[test]
-    fn every_look_has_its_index_and_sorts_no_ledger() {
+    fn every_look_has_its_index() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("r.db"), "", Time(1)).unwrap();
         store
@@ -155,7 +100,6 @@ mod tests {
                 assert!(plan(OPEN)?.contains("wake_open"), "{}", plan(OPEN)?);
                 assert!(plan(HOLDS)?.contains("hold_open"), "{}", plan(HOLDS)?);
                 assert!(plan(LAST)?.contains("wake_by_part"), "{}", plan(LAST)?);
-                assert!(!plan(LEDGER)?.contains("TEMP B-TREE"), "{}", plan(LEDGER)?);
                 Ok(())
             })
             .unwrap();

@@ -24,11 +24,12 @@ impl Outcome {
     }
 }
 
-/// Writes the nudge of the wake's present rung, which covers all loud mail up to `newest`.
+/// Writes the nudge of the wake's present rung, which covers all loud mail up to `newest`, with the CLI and tmux the pager last named.
 pub(super) fn write(tx: &Tx<'_>, wake: &Wake, newest: MessageSeq, now: Time) -> store::Outcome<()> {
     tx.prepare_cached(
-        "INSERT INTO nudge (wake, part, owner, lane, rung, at, last_seq, cause_part, cause_thread)
-         SELECT seq, part, owner, lane, rung, ?2, ?3, cause_part, cause_thread FROM wake WHERE seq = ?1",
+        "INSERT INTO nudge (wake, part, owner, lane, rung, at, last_seq, cause_part, cause_thread, cli, cli_version, tmux)
+         SELECT w.seq, w.part, w.owner, w.lane, w.rung, ?2, ?3, w.cause_part, w.cause_thread, p.cli, p.cli_version, p.tmux
+           FROM wake AS w LEFT JOIN pane AS p ON p.part = w.part WHERE w.seq = ?1",
     )?
     .execute((wake.seq, now, newest))?;
     Ok(())

@@ -8,10 +8,13 @@ use super::chain;
 use super::facts;
 use super::held;
 use super::hold;
+use super::ledger;
 use super::mail;
+use super::measure;
 use super::poll;
 use super::remind;
 use super::row;
+use super::summary;
 use super::sweep;
 
 /// The steps of a query's plan, one a line.
@@ -94,5 +97,37 @@ fn the_sweep_reads_only_indexes_that_hold_what_may_be_due() {
     ] {
         let plan = plan(&connection, sql);
         assert!(plan.contains(index), "{name}:\n{plan}");
+    }
+}
+
+#[test]
+fn the_ledger_is_walked_from_its_end_and_never_sorted() {
+    let connection = schema();
+    for (sql, index) in [
+        (ledger::WAKES, "INDEX wake_by_part"),
+        (ledger::NUDGES, "INDEX nudge_in_order"),
+        (ledger::HOLDS, "INDEX hold_by_part"),
+    ] {
+        let of_part = plan(&connection, &format!("{sql}{}", ledger::OF_PART));
+        assert!(of_part.contains(index), "{of_part}");
+        let of_project = plan(&connection, &format!("{sql}{}", ledger::OF_PROJECT));
+        for plan in [of_part, of_project] {
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+}
+
+#[test]
+fn a_summary_reads_its_span_only() {
+    let connection = schema();
+    for (sql, index) in [
+        (summary::WAKES, "SEARCH w USING INDEX wake_by_issue"),
+        (summary::OVER, "SEARCH h USING INDEX hold_by_end"),
+        (summary::LASTING, "h USING INDEX hold_open"),
+        (measure::TYPED, "COVERING INDEX nudge_by"),
+        (measure::HELD, "INDEX hold_open"),
+    ] {
+        let plan = plan(&connection, sql);
+        assert!(plan.contains(index), "{plan}");
     }
 }

@@ -122,8 +122,9 @@ pub(super) fn issue(
     let id = new_id();
     tx.prepare_cached(
         "INSERT INTO wake (id, part, owner, tag, lane, kind, state, last_seq, cause_part, cause_thread, cause_message, issued_at,
-                           hold_reason, hold_since)
+                           stored_at, hold_reason, hold_since)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'waiting', ?7, ?8, ?9, ?10, ?11,
+                 CASE ?6 WHEN 'mail' THEN coalesce((SELECT at FROM message WHERE seq = ?10), ?11) ELSE ?11 END,
                  CASE WHEN ?12 THEN 'no_pager' END, CASE WHEN ?12 THEN ?11 END)",
     )?
     .execute((

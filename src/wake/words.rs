@@ -17,6 +17,9 @@ macro_rules! words {
         }
 
         impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$value),*];
+
             /// The word of the tables and of JSON.
             #[must_use]
             pub fn as_str(self) -> &'static str {

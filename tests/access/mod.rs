@@ -3,5 +3,6 @@
 mod door;
 mod health;
 mod holders;
+mod metrics;
 mod pager;
 mod program;

@@ -9,3 +9,4 @@ mod mail;
 mod output;
 mod serve;
 mod up;
+mod wakes;

@@ -24,6 +24,8 @@ const ASKING: &[&[&str]] = &[
     &["pause", "web"],
     &["resume", "--all"],
     &["wake", "web"],
+    &["wakes", "--part", "web"],
+    &["wakes", "--report"],
     &["project", "list"],
     &["project", "show"],
     &["project", "code"],

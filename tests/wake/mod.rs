@@ -7,6 +7,7 @@ mod ending;
 mod ladder;
 mod lanes;
 mod lease;
+mod ledger;
 mod limited;
 mod one;
 mod pager;

@@ -49,7 +49,8 @@ impl Watch {
         let knowledge = client.get("knowledge", &[]).await?;
         self.live = field::number(&status["counts"], "liveThreads");
         self.lessons = field::list(&knowledge, "entries").len();
-        self.wakes = field::list(&wakes, "wakes").to_vec();
+        self.wakes = field::list(&wakes, "rows").to_vec();
+        self.wakes.retain(|row| field::word(row, "row") == "wake");
         self.wakes.reverse();
         self.question = field::list(&inbox, "items")
             .iter()
@@ -85,7 +86,7 @@ impl Watch {
     }
 
     fn tell_wake(&mut self, lines: &mut Vec<String>, wake: &Value) {
-        let (id, part) = (field::word(wake, "id"), field::word(wake, "part"));
+        let (id, part) = (field::word(wake, "wakeId"), field::word(wake, "part"));
         let lane = field::word(wake, "lane");
         let stored = field::time(wake, "storedAt");
         for (fact, name) in [
