@@ -112,7 +112,7 @@ enum Command {
     Resume(pause::Arguments),
     /// Wake a part once now for its open mail
     Wake(wake::Arguments),
-    /// Follow wakes, lines typed and holds, or sum up a week of them
+    /// Show wakes, lines typed and holds, or sum up a week of them
     Wakes(wakes::Arguments),
     /// Make, show and change projects
     Project(project::Arguments),
