@@ -14,7 +14,7 @@ use super::measure;
 use super::poll;
 use super::remind;
 use super::row;
-use super::summary;
+use super::span;
 use super::sweep;
 
 /// The steps of a query's plan, one a line.
@@ -121,9 +121,9 @@ fn the_ledger_is_walked_from_its_end_and_never_sorted() {
 fn a_summary_reads_its_span_only() {
     let connection = schema();
     for (sql, index) in [
-        (summary::WAKES, "SEARCH w USING INDEX wake_by_issue"),
-        (summary::OVER, "SEARCH h USING INDEX hold_by_end"),
-        (summary::LASTING, "h USING INDEX hold_open"),
+        (span::WAKES, "SEARCH w USING INDEX wake_by_issue"),
+        (span::OVER, "SEARCH h USING INDEX hold_by_end"),
+        (span::LASTING, "h USING INDEX hold_open"),
         (measure::TYPED, "COVERING INDEX nudge_by"),
         (measure::HELD, "INDEX hold_open"),
     ] {

@@ -1,45 +1,13 @@
 //! What a span of the ledger says (wake.md 9): how many wakes were consumed, how fast, what held them, and every miss with its cause.
-//! [`of`] reads the rows, [`summary`] is pure.
+//! Pure; [`super::span`] reads the rows.
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
-
 use super::Ending;
 use super::HoldReason;
-use crate::store::Outcome;
-use crate::store::PartSeq;
-use crate::store::ProjectSeq;
+use super::span::Hold;
+use super::span::Wake;
 use crate::store::Time;
-
-/// A wake as the summary needs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Wake {
-    id: String,
-    tag: String,
-    part: String,
-    issued_at: Time,
-    stored_at: Time,
-    presented_at: Option<Time>,
-    consumed_at: Option<Time>,
-    ending: Option<Ending>,
-    hold_up: Option<String>,
-    thread: Option<String>,
-    /// Whether a line was typed for it.
-    typed: bool,
-    cli: Option<String>,
-    cli_version: Option<String>,
-    tmux: Option<String>,
-}
-
-/// A hold as the summary needs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Hold {
-    part: String,
-    reason: HoldReason,
-    since: Time,
-    ended_at: Option<Time>,
-}
 
 /// The wakes issued in a span, and what held others within it.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,71 +97,8 @@ pub struct Miss {
     pub thread: Option<String>,
 }
 
-pub(super) const WAKES: &str = "SELECT w.id, w.tag, p.slug, w.issued_at, w.stored_at, w.presented_at, w.consumed_at, w.outcome, w.hold_reason,
-           t.id, n.seq IS NOT NULL, n.cli, n.cli_version, n.tmux
-      FROM wake AS w CROSS JOIN part AS p ON p.seq = w.part
-      LEFT JOIN nudge AS n ON n.wake = w.seq AND n.rung = w.rung - 1 + w.typed
-      LEFT JOIN thread AS t ON t.seq = w.cause_thread
-     WHERE w.issued_at > ?2 AND w.issued_at <= ?3 AND p.project = ?1 AND (?4 IS NULL OR w.part = ?4) ORDER BY w.issued_at";
-
-/// What was over within the span, and what lasts: the few open holds have an index of their own.
-pub(super) const OVER: &str = "SELECT p.slug, h.reason, h.since, h.ended_at
-      FROM hold AS h INDEXED BY hold_by_end CROSS JOIN part AS p ON p.seq = h.part
-     WHERE h.ended_at > ?2 AND h.since <= ?3 AND p.project = ?1 AND (?4 IS NULL OR h.part = ?4)";
-pub(super) const LASTING: &str = "SELECT p.slug, h.reason, h.since, h.ended_at
-      FROM hold AS h INDEXED BY hold_open CROSS JOIN part AS p ON p.seq = h.part
-     WHERE h.ended_at IS NULL AND ?2 < ?3 AND h.since <= ?3 AND p.project = ?1 AND (?4 IS NULL OR h.part = ?4)";
-
-/// What the project's ledger, or that of one of its parts, says of the time from `from` to `now`.
-///
-/// # Errors
-/// A fault of the store.
-pub fn of(
-    connection: &Connection,
-    project: ProjectSeq,
-    part: Option<PartSeq>,
-    from: Time,
-    now: Time,
-) -> Outcome<Summary> {
-    let mut statement = connection.prepare_cached(WAKES)?;
-    let wakes = statement.query_map((project, from, now, part), |row| {
-        Ok(Wake {
-            id: row.get(0)?,
-            tag: row.get(1)?,
-            part: row.get(2)?,
-            issued_at: row.get(3)?,
-            stored_at: row.get(4)?,
-            presented_at: row.get(5)?,
-            consumed_at: row.get(6)?,
-            ending: row.get(7)?,
-            hold_up: row.get(8)?,
-            thread: row.get(9)?,
-            typed: row.get(10)?,
-            cli: row.get(11)?,
-            cli_version: row.get(12)?,
-            tmux: row.get(13)?,
-        })
-    })?;
-    let wakes: Vec<Wake> = wakes.collect::<rusqlite::Result<_>>()?;
-    let mut holds = Vec::new();
-    for sql in [OVER, LASTING] {
-        let mut statement = connection.prepare_cached(sql)?;
-        let rows = statement.query_map((project, from, now, part), |row| {
-            Ok(Hold {
-                part: row.get(0)?,
-                reason: row.get(1)?,
-                since: row.get(2)?,
-                ended_at: row.get(3)?,
-            })
-        })?;
-        for row in rows {
-            holds.push(row?);
-        }
-    }
-    Ok(summary(&wakes, &holds, from, now))
-}
-
-fn summary(wakes: &[Wake], holds: &[Hold], from: Time, now: Time) -> Summary {
+/// What these wakes and holds say of the time from `from` to `now`.
+pub(super) fn of(wakes: &[Wake], holds: &[Hold], from: Time, now: Time) -> Summary {
     Summary {
         all: figures(wakes),
         parts: grouped(wakes, |wake| Some(wake.part.clone())),
@@ -369,7 +274,7 @@ mod tests {
             wake("api", Some(Ending::Canceled)),
             wake("api", None),
         ];
-        let summary = summary(&wakes, &[], Time(0), Time(9_000));
+        let summary = of(&wakes, &[], Time(0), Time(9_000));
         let all = &summary.all;
         let ended = all.consumed + all.unanswered + all.cleared + all.canceled;
         assert_eq!((all.issued, ended, all.open), (6, 5, 1));
@@ -392,7 +297,7 @@ mod tests {
         new.cli_version = Some("2.1.0".into());
         new.tmux = Some("3.5a".into());
         let wakes = [new, consumed("web", 1, 2), wake("web", None)];
-        let summary = summary(&wakes, &[], Time(0), Time(9_000));
+        let summary = of(&wakes, &[], Time(0), Time(9_000));
         let names = |groups: &[(String, Figures)]| -> Vec<(String, u32)> {
             let issued = groups
                 .iter()
@@ -423,7 +328,7 @@ mod tests {
             hold("web", HoldReason::Cooldown, 2_500, Some(2_600)),
             hold("api", HoldReason::Paused, 500, None),
         ];
-        let held: Vec<_> = summary(&[], &holds, Time(1_000), Time(3_000))
+        let held: Vec<_> = of(&[], &holds, Time(1_000), Time(3_000))
             .holds
             .into_iter()
             .map(|held| (held.part, held.reason, held.count, held.held_ms))

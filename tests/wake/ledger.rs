@@ -11,6 +11,7 @@ use relayroom::wake::ledger::Row;
 use relayroom::wake::ledger::What;
 use relayroom::wake::measure;
 use relayroom::wake::measure::Measured;
+use relayroom::wake::span;
 use relayroom::wake::summary;
 use relayroom::wake::summary::Summary;
 
@@ -44,7 +45,7 @@ fn week(world: &World) -> Summary {
     let now = world.now();
     let from = now - Duration::from_secs(7 * 24 * 60 * 60);
     world
-        .read(|connection| summary::of(connection, world.shop, None, from, now))
+        .read(|connection| span::summary(connection, world.shop, None, from, now))
         .unwrap()
 }
 

@@ -28,6 +28,7 @@ use crate::store::quote;
 use crate::wake::ledger;
 use crate::wake::ledger::Filter;
 use crate::wake::ledger::Row;
+use crate::wake::span;
 use crate::wake::summary;
 use crate::wake::summary::Figures;
 use crate::wake::summary::Summary;
@@ -140,7 +141,7 @@ fn rows(connection: &Connection, query: &Query) -> Outcome<Vec<Row>> {
 fn report(connection: &Connection, query: &Query, now: Time) -> Outcome<Value> {
     let (project, part) = place(connection, query)?;
     let from = since(query)?.unwrap_or(now - SPAN);
-    let summary = summary::of(connection, project, part, from, now)?;
+    let summary = span::summary(connection, project, part, from, now)?;
     let mut view = summary_view(&summary);
     view["from"] = from.rfc3339().into();
     view["to"] = now.rfc3339().into();
