@@ -69,11 +69,18 @@ impl Failure {
         self
     }
 
-    /// Gives the mending command the flags the failed one was given, without which it would speak of another relay or project.
+    /// Gives the mending command the flags the failed one was given, without which it would speak of another relay or project. A command
+    /// about the relay or all its projects needs no project, least of all one that does not exist.
     #[must_use]
     pub fn within(mut self, server: Option<&str>, project: Option<&str>) -> Self {
         let ours = |fix: &String| fix.starts_with("relayroom ") && !fix.contains(" --");
         if let Some(fix) = self.fix.as_mut().filter(|fix| ours(fix)) {
+            let above = [
+                "relayroom up",
+                "relayroom project list",
+                "relayroom project new",
+            ];
+            let project = project.filter(|_| !above.iter().any(|words| fix.starts_with(words)));
             for (flag, value) in [("--server", server), ("--project", project)] {
                 if let Some(value) = value {
                     *fix = format!("{fix} {flag} {value}");
@@ -123,6 +130,12 @@ mod tests {
         assert_eq!(
             failure.within(None, Some("shop")).to_line(),
             "no part (relayroom part list --project shop)"
+        );
+        let failure =
+            Failure::new(Exit::Missing, "not_found", "no shpo").fix("relayroom project list");
+        assert_eq!(
+            failure.within(Some("http://box"), Some("shpo")).to_line(),
+            "no shpo (relayroom project list --server http://box)"
         );
     }
 
