@@ -23,6 +23,7 @@ use relayroom::store::Tx;
 use relayroom::store::UserSeq;
 use relayroom::wake;
 use rusqlite::Connection;
+use rusqlite::OpenFlags;
 
 /// 2026-12-01T09:00:00Z.
 pub const START: Time = Time(1_796_115_600_000);
@@ -108,6 +109,8 @@ fn found(tx: &Tx<'_>, parts: &[(&'static str, usize, usize)], cap: u32) -> Outco
 /// The relay.
 pub struct Relay {
     store: Option<Store>,
+    /// The simulation's own sight of the file.
+    eyes: Option<Connection>,
     clock: Clock,
     wall: Time,
     monotonic: Duration,
@@ -123,6 +126,7 @@ impl Relay {
             .map_err(|error| error.to_string())?;
         let mut relay = Self {
             store: None,
+            eyes: None,
             clock: Clock::new(START, Duration::ZERO),
             wall: START,
             monotonic: Duration::ZERO,
@@ -139,11 +143,16 @@ impl Relay {
             Store::open(&path, "simulation", self.wall).map_err(|error| error.to_string())?;
         self.clock = Clock::new(store.last_time(), self.monotonic);
         self.store = Some(store);
+        let eyes = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .map_err(|error| error.to_string())?;
+        eyes.set_prepared_statement_cache_capacity(64);
+        self.eyes = Some(eyes);
         self.sweep()
     }
 
     /// Ends the relay between two transactions and starts it again.
     pub fn restart(&mut self) -> Checked {
+        self.eyes = None;
         self.store = None;
         self.start()
     }
@@ -185,8 +194,8 @@ impl Relay {
 
     /// A question of the simulation itself, which nothing can refuse.
     pub fn ask<T>(&self, rule: impl FnOnce(&Connection) -> Outcome<T>) -> Checked<T> {
-        self.read(rule)?
-            .ok_or_else(|| "a question was refused".to_owned())
+        let eyes = self.eyes.as_ref().expect("open but within a restart");
+        heard(rule(eyes))?.ok_or_else(|| "a question was refused".to_owned())
     }
 
     /// What the clockwork does every 30 s and at start.
