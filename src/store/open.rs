@@ -272,7 +272,8 @@ fn network_kind(magic: u32) -> Option<&'static str> {
     })
 }
 
-/// The newest time any row was stored with.
+/// The newest time any row was stored with: what the next run's clock must not fall behind, or leases and brakes would last longer than
+/// they may (wake.md 10). A wake's lease and a pane's beat are renewed long after the row was made, so all of the few open ones are asked.
 fn newest_time(connection: &Connection) -> rusqlite::Result<Option<Time>> {
     let mut newest = None;
     for sql in [
@@ -281,6 +282,7 @@ fn newest_time(connection: &Connection) -> rusqlite::Result<Option<Time>> {
         "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
         "SELECT issued_at FROM wake ORDER BY seq DESC LIMIT 1",
         "SELECT max(leased_at) FROM wake WHERE ended_at IS NULL",
+        "SELECT max(tripped_at) FROM brake",
         "SELECT max(heard_at) FROM pane",
         "SELECT created_at FROM relay",
     ] {

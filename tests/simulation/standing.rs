@@ -38,6 +38,10 @@ const NEVER: &[(&str, &str)] = &[
         "SELECT seq FROM part WHERE limited_until > ?1 + 172800000",
     ),
     (
+        "a brake holds longer than twice its longest",
+        "SELECT low FROM brake WHERE until > ?1 + 3600000",
+    ),
+    (
         "a fifth line was typed for a wake",
         "SELECT part FROM nudge WHERE rung > 4 AND ?1 > 0",
     ),

@@ -209,10 +209,11 @@ impl Maker {
     }
 
     fn pass(&mut self) {
-        let seconds = match self.random.below(12) {
+        let seconds = match self.random.below(14) {
             0 => 0,
             1 => 20 * 60,
-            2 => 61 * 60,
+            2 => 35 * 60,
+            3 => 61 * 60,
             _ => self.random.below(2 * self.pace + 1),
         };
         self.steps.push(Step::Pass {
@@ -376,9 +377,25 @@ impl Maker {
                 minutes: self.random.one(&[-120, -20, -1, 1, 30]),
             },
             6 => Step::Pass { seconds: 46 },
+            7 => return self.setback(),
             _ => return self.person(),
         };
         self.steps.push(step);
+    }
+
+    /// The wall clock runs ahead for a while, then is set right while the relay is down.
+    fn setback(&mut self) {
+        let ahead = self.random.one(&[5, 40, 90]);
+        let (pager, part) = (self.random.below(2), self.part());
+        self.steps.extend([
+            Step::Clock { minutes: ahead },
+            Step::Poll {
+                pager,
+                parts: 1 << part,
+            },
+            Step::Clock { minutes: -ahead },
+            Step::Restart,
+        ]);
     }
 
     /// Two parts answer each other faster than they should.

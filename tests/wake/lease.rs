@@ -3,6 +3,7 @@
 use relayroom::api::ReportResult;
 use relayroom::api::Stage;
 use relayroom::store::Signal;
+use relayroom::store::Time;
 use relayroom::store::Topic;
 use relayroom::store::new_id;
 
@@ -319,4 +320,19 @@ fn what_a_poll_would_answer_is_signalled_with_its_part() {
     assert!(told().contains(&Topic::Hold));
     sweep(&world);
     assert_eq!(told(), [], "a hold that goes on is no news");
+}
+
+#[test]
+fn wake_039_a_lease_outlives_no_restart_with_the_clock_set_back() {
+    let world = World::new();
+    sent(&world, "api", "web");
+    sent(&world, "api", "db");
+    world.minutes(5);
+    assert!(Pager::FIRST.wake(&world, "web").is_some());
+    let leased = world.now();
+    let folder = world.close_file();
+    let back = Time(leased.0 - 5 * 60_000);
+    let store =
+        relayroom::store::Store::open(&folder.path().join("relayroom.db"), "test", back).unwrap();
+    assert_eq!(store.last_time(), leased);
 }
