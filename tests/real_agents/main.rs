@@ -55,7 +55,7 @@ macro_rules! tests_of {
             }
 
             #[test]
-            fn twenty_messages_in_a_second_make_one_turn() {
+            fn twenty_messages_at_once_make_one_turn() {
                 scenarios::twenty($agent);
             }
 

@@ -1,7 +1,5 @@
 //! Wakes of an agent that is idle, busy, flooded, or cut off.
 
-use std::time::Duration;
-
 use relayroom::store::system_clock;
 
 use crate::agent::Agent;
@@ -10,6 +8,7 @@ use crate::stage::Stage;
 use crate::table::percentile;
 use crate::wait::PATIENCE;
 use crate::wait::until;
+use crate::wait::within;
 
 /// From a message stored to its wake submitted, agent idle (pager.md 10), with the factor 3 of a shared machine, in milliseconds.
 const IDLE_P50: i64 = 3 * 2_000;
@@ -31,8 +30,8 @@ pub fn idle(agent: Agent) {
     }
     spans.sort_unstable();
     stage.finish("idle");
-    assert!(percentile(&spans, 50) <= Some(IDLE_P50), "{spans:?}");
-    assert!(percentile(&spans, 95) <= Some(IDLE_P95), "{spans:?}");
+    within(percentile(&spans, 50).unwrap(), IDLE_P50);
+    within(percentile(&spans, 95).unwrap(), IDLE_P95);
 }
 
 /// A message before the model's first word, and one while it streams: both turns end undisturbed.
@@ -54,23 +53,24 @@ pub fn busy(agent: Agent) {
             heard.iter().rfind(|heard| heard.ends_turn())?.done
         });
         let seen = stage.woken(Some(ended));
-        assert!((1..=FREED).contains(&seen.span()), "{seen:?}");
+        assert!(seen.span() > 0, "{seen:?}");
+        within(seen.span(), FREED);
         stage.rest();
     }
     stage.finish("busy");
 }
 
-/// Twenty messages within a second: one line, one turn, all of them shown.
+/// Twenty messages at once, before the agent has asked for its mail: one line, one turn, all of them shown.
 pub fn twenty(agent: Agent) {
     let Some(mut stage) = Stage::ready(agent) else {
         return;
     };
-    let (begun, _) = system_clock();
+    stage.model.hold_mail(true);
     for n in 0..20 {
         stage.send(&format!("mail {n}"));
     }
-    let (ended, _) = system_clock();
-    assert!(ended.since(begun) < 1_000, "twenty messages took too long");
+    stage.presented();
+    stage.model.hold_mail(false);
     stage.woken(None);
     stage.rest();
     assert_eq!(ledger::unseen(&stage.db()), 0);
@@ -86,7 +86,6 @@ pub fn relay_killed(agent: Agent) {
     stage.send("a relay that dies");
     stage.presented();
     stage.kill_relay();
-    std::thread::sleep(Duration::from_secs(1));
     stage.start_relay();
     stage.model.hold_mail(false);
     stage.woken(None);
