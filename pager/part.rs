@@ -25,6 +25,7 @@ use super::report::Outbox;
 use super::rules::Rules;
 use super::status::Entry;
 use super::target::PartKey;
+use crate::api::MAX_TEXT;
 use crate::api::PaneLook;
 use crate::api::PollPart;
 use crate::api::TurnView;
@@ -240,7 +241,7 @@ impl Part {
             state: verdict.state().to_owned(),
             detail: verdict.detail.to_owned(),
             since,
-            evidence: verdict.evidence.clone(),
+            evidence: verdict.evidence.chars().take(MAX_TEXT).collect(),
             screen: screen.to_owned(),
             screen_since,
         };

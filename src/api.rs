@@ -6,6 +6,12 @@ use serde::Serialize;
 /// Longest a poll may wait, in milliseconds.
 pub const MAX_WAIT_MS: u64 = 25_000;
 
+/// Most parts of one poll.
+pub const MAX_PARTS: usize = 512;
+
+/// Longest text of a pager's request, in characters.
+pub const MAX_TEXT: usize = 200;
+
 /// `POST /api/pager/poll`: one call for all parts of one pager.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PollRequest {
@@ -30,7 +36,7 @@ pub struct PollRequest {
     /// False: look without lease or heartbeat (`--dry-run`).
     #[serde(default = "yes")]
     pub claim: bool,
-    /// The parts served, at most 64.
+    /// The parts served, at most [`MAX_PARTS`].
     pub parts: Vec<PollPart>,
 }
 

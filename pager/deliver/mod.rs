@@ -23,6 +23,7 @@ pub use self::state::Phase;
 pub use self::state::Typed;
 use super::journal::Stage as Written;
 use super::read::Squeezed;
+use crate::api::MAX_TEXT;
 use crate::api::Stage;
 use crate::api::WakeOffer;
 use crate::store::Time;
@@ -138,7 +139,7 @@ impl Delivery {
         self.end(End::Submitted);
         vec![
             Action::Report(Stage::Submitted {
-                evidence,
+                evidence: evidence.chars().take(MAX_TEXT).collect(),
                 enters: self.enters,
                 tag: self.standing.0.clone(),
             }),

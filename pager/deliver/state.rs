@@ -7,6 +7,7 @@ use super::Look;
 use super::MOST;
 use super::TELL_AGAIN_MS;
 use super::Written;
+use crate::api::MAX_TEXT;
 use crate::api::Stage;
 use crate::api::WakeOffer;
 use crate::pager::journal::Record;
@@ -325,7 +326,7 @@ impl Delivery {
         vec![Action::Report(Stage::Blocked {
             reason: reason.to_owned(),
             detail: detail.to_owned(),
-            evidence: evidence.to_owned(),
+            evidence: evidence.chars().take(MAX_TEXT).collect(),
         })]
     }
 

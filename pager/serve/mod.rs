@@ -38,6 +38,7 @@ use super::target::PartKey;
 use super::tmux::Outcome;
 use super::tmux::Tmux;
 use super::tmux::listing::Listing;
+use crate::api::MAX_PARTS;
 use crate::api::PollAnswer;
 use crate::api::ReportResult;
 use crate::store;
@@ -206,6 +207,10 @@ impl Pager {
             self.log.line(Level::Warn, now, &key.part, "-", text);
         }
         self.parts.insert(key, part);
+        if self.parts.len() > MAX_PARTS {
+            let text = format!("more than {MAX_PARTS} parts: only the first are served");
+            self.tell_once(Level::Warn, now, text);
+        }
         self.polling.changed = true;
         if self.contact.trouble().is_none() {
             self.polling.next_at = now;

@@ -9,6 +9,7 @@ use tokio::task::AbortHandle;
 
 use super::Happened;
 use super::Pager;
+use crate::api::MAX_PARTS;
 use crate::api::MAX_WAIT_MS;
 use crate::api::PollAnswer;
 use crate::api::PollPartAnswer;
@@ -72,6 +73,7 @@ impl Pager {
             .values()
             .filter(|part| part.poll_at <= now && (self.instance.is_none() || part.lock.is_some()))
             .map(|part| part.key.clone())
+            .take(MAX_PARTS)
             .collect()
     }
 

@@ -14,9 +14,7 @@ use serde_json::Value;
 use super::app::App;
 use super::body;
 use super::failure::Failure;
-
-/// Longest text of a pager's request, in characters.
-const TEXT: usize = 200;
+use crate::api::MAX_TEXT;
 
 /// The routes under `/api/pager`.
 pub(super) fn router() -> Router<Arc<App>> {
@@ -58,7 +56,9 @@ async fn read<T: DeserializeOwned>(
 
 fn is_plain(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.chars().count() <= TEXT && !text.chars().any(char::is_control),
+        Value::String(text) => {
+            text.chars().count() <= MAX_TEXT && !text.chars().any(char::is_control)
+        }
         Value::Array(items) => items.iter().all(is_plain),
         Value::Object(members) => members.values().all(is_plain),
         _ => true,

@@ -14,6 +14,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
+use crate::api::MAX_PARTS;
 use crate::api::MAX_WAIT_MS;
 use crate::api::PollAnswer;
 use crate::api::PollPartAnswer;
@@ -31,9 +32,6 @@ use crate::store::Signal;
 use crate::store::Time;
 use crate::wake;
 use crate::wake::poll::Served;
-
-/// Most parts of one poll.
-const PARTS: usize = 512;
 
 /// How long a pager waits before it polls a relay that is stopping.
 const RETRY_MS: u64 = 500;
@@ -80,10 +78,10 @@ pub(super) async fn poll(
 
 fn check(poll: &PollRequest) -> Result<(), Failure> {
     super::check_pager(&poll.pager)?;
-    if poll.wait_ms > MAX_WAIT_MS || poll.parts.len() > PARTS {
+    if poll.wait_ms > MAX_WAIT_MS || poll.parts.len() > MAX_PARTS {
         return Err(Failure::bad_request(
             "malformed",
-            format!("wait_ms is over {MAX_WAIT_MS}, or there are more than {PARTS} parts"),
+            format!("wait_ms is over {MAX_WAIT_MS}, or there are more than {MAX_PARTS} parts"),
             "use the pager of this relay's version",
         ));
     }
