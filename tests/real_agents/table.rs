@@ -39,6 +39,9 @@ struct Record {
     missing: Option<String>,
 }
 
+/// The record that says that there is nothing to record.
+const MISSING: &str = "missing";
+
 fn folder() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("real_agents");
     fs::create_dir_all(&folder).unwrap();
@@ -65,7 +68,7 @@ pub fn enter(agent: Agent, scenario: &str, tmux: &str, seen: &[Seen], stray: usi
 pub fn not_tested(agent: Agent, why: &str) {
     write(
         agent,
-        "missing",
+        MISSING,
         &Record {
             cli: agent.name().to_owned(),
             version: agent.version().to_owned(),
@@ -79,9 +82,12 @@ fn write(agent: Agent, scenario: &str, record: &Record) {
     let folder = folder();
     let lock = File::create(folder.join("lock")).unwrap();
     lock.lock().unwrap();
-    let name = format!("{}.{scenario}.json", agent.pin());
+    let place = |scenario: &str| folder.join(format!("{}.{scenario}.json", agent.pin()));
+    if record.missing.is_none() {
+        let _ = fs::remove_file(place(MISSING));
+    }
     fs::write(
-        folder.join(name),
+        place(scenario),
         serde_json::to_string_pretty(record).unwrap(),
     )
     .unwrap();
