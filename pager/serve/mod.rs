@@ -1,7 +1,7 @@
 //! The main loop: one thread that starts looks, polls, reports and sends, and takes what they bring home.
 //!
 //! Nothing here decides about a pane: `read` judges it and `deliver` says what follows. The loop promises that at most one look runs at a
-//! time, that each part has at most one send and one report under way, that at most [`HANDS`] panes are between `confirm` and outcome, and
+//! time, that each part has at most one send and one report under way, that at most `HANDS` panes are between `confirm` and outcome, and
 //! that nothing new begins once a stop was asked for.
 
 mod acting;
