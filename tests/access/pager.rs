@@ -259,7 +259,9 @@ async fn access_022_a_poll_creates_no_part_and_revives_none() {
 async fn a_poll_out_of_bounds_is_malformed() {
     let relay = Relay::start().await;
     let good = request(&relay, &json!(""));
-    let many: Vec<Value> = (0..65).map(|_| good["parts"][0].clone()).collect();
+    let many: Vec<Value> = (0..=relayroom::api::MAX_PARTS)
+        .map(|_| good["parts"][0].clone())
+        .collect();
     for (field, value) in [
         ("wait_ms", json!(25_001)),
         ("pager", json!("a b")),

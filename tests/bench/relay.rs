@@ -38,17 +38,16 @@ fn main() {
         .build()
         .unwrap();
     let mut table = Table::default();
-    runtime.block_on(measure(&mut table));
+    let small = Place::with_messages(1_000);
+    let large = Place::with_messages(100_000);
+    runtime.block_on(measure(&mut table, &small, &large));
     table.print();
     if table.broken {
         std::process::exit(1);
     }
 }
 
-async fn measure(table: &mut Table) {
-    let small = Place::with_messages(1_000);
-    let large = Place::with_messages(100_000);
-
+async fn measure(table: &mut Table, small: &Place, large: &Place) {
     let bare = bare::Server::start("bare-http", None);
     let floor = Load::plain(bare.address).run(CLIENTS, SPAN).await;
     drop(bare);
