@@ -361,21 +361,22 @@ fn pager_073_twenty_parts_woken_at_once_type_two_at_a_time() {
     for agent in &agents {
         assert_eq!(agent.submits(), [line(TAG)]);
     }
-    // In the order of the pager's own times: reports of different parts may overtake each other on their way.
+    // From the text to its outcome, for after `confirm` a pane may still be looked at anew; and in the order of the pager's own times,
+    // for reports of different parts may overtake each other on their way.
     let script = relay.script();
     let mut told: Vec<_> = script
         .reports
         .iter()
         .filter_map(|heard| match heard.call.stage {
-            Stage::Confirm => Some((&heard.call.at, true, &heard.call.part)),
+            Stage::Typed { .. } => Some((&heard.call.at, true, &heard.call.part)),
             Stage::Submitted { .. } => Some((&heard.call.at, false, &heard.call.part)),
             _ => None,
         })
         .collect();
     told.sort();
     let mut between = std::collections::HashSet::new();
-    for (_, confirm, part) in told {
-        if confirm {
+    for (_, typed, part) in told {
+        if typed {
             between.insert(part);
         } else {
             between.remove(part);
