@@ -369,7 +369,10 @@ fn pager_073_twenty_parts_woken_at_once_type_two_at_a_time() {
         .iter()
         .filter_map(|heard| match heard.call.stage {
             Stage::Typed { .. } => Some((&heard.call.at, true, &heard.call.part)),
-            Stage::Submitted { .. } => Some((&heard.call.at, false, &heard.call.part)),
+            // What holds a typed line up gives the pane's place away, until it is looked at anew.
+            Stage::Submitted { .. } | Stage::Blocked { .. } | Stage::Unconfirmed { .. } => {
+                Some((&heard.call.at, false, &heard.call.part))
+            }
             _ => None,
         })
         .collect();
