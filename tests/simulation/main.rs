@@ -39,7 +39,7 @@ const SEEDS_IN_CI: u64 = 2_000;
 const SEEDS: u64 = 300;
 
 /// Steps of a day, about.
-const STEPS: u64 = 60;
+const STEPS: u64 = 40;
 
 /// A setting of this run.
 #[expect(

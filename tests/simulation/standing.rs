@@ -5,7 +5,6 @@ use relayroom::store::PartSeq;
 use rusqlite::Connection;
 
 use crate::relay::Checked;
-use crate::step::PARTS;
 use crate::world::World;
 
 /// Rows of wakes and holds that must not be; `?1` is now. Each is a claim and the query that finds a part against it.
@@ -47,16 +46,15 @@ const NEVER: &[(&str, &str)] = &[
     ),
 ];
 
-/// New mail of the parts that can be woken at all has a wake or a hold.
-const FORGOTTEN: &str = "SELECT EXISTS (SELECT 1 FROM recipient AS r JOIN message AS m ON m.seq = r.message
-          JOIN thread AS t ON t.seq = m.thread
-         WHERE r.part = ?1 AND r.read_at IS NULL AND r.seen_at IS NULL AND r.nudged_by IS NULL AND m.fyi = 0
-           AND t.status NOT IN ('closed', 'canceled'))
-       AND NOT EXISTS (SELECT 1 FROM wake WHERE part = ?1 AND ended_at IS NULL)
-       AND NOT EXISTS (SELECT 1 FROM hold WHERE part = ?1 AND ended_at IS NULL)";
-
-const BUSY: &str = "SELECT EXISTS (SELECT 1 FROM wake WHERE part = ?1 AND ended_at IS NULL)
-        OR EXISTS (SELECT 1 FROM hold WHERE part = ?1 AND ended_at IS NULL)";
+/// Each part, whether it has new mail with neither a wake nor a hold, and whether it has a wake or a hold.
+const PARTS_BUSY: &str = "SELECT seq, new AND NOT busy, busy FROM (
+         SELECT p.seq,
+                EXISTS (SELECT 1 FROM recipient AS r JOIN message AS m ON m.seq = r.message JOIN thread AS t ON t.seq = m.thread
+                         WHERE r.part = p.seq AND r.read_at IS NULL AND r.seen_at IS NULL AND r.nudged_by IS NULL AND m.fyi = 0
+                           AND t.status NOT IN ('closed', 'canceled')) AS new,
+                EXISTS (SELECT 1 FROM wake WHERE part = p.seq AND ended_at IS NULL)
+                OR EXISTS (SELECT 1 FROM hold WHERE part = p.seq AND ended_at IS NULL) AS busy
+           FROM part AS p)";
 
 /// What is wrong, if anything.
 pub fn check(connection: &Connection, world: &World) -> Outcome<Checked> {
@@ -69,17 +67,28 @@ pub fn check(connection: &Connection, world: &World) -> Outcome<Checked> {
             return Ok(Err(format!("{claim}: part {}", part.0)));
         }
     }
-    for (part, (name, ..)) in PARTS.iter().enumerate() {
-        let seq = world.relay.house.parts[part].seq;
-        let (wrong, sql) = match world.is_live(part) {
-            true => ("new mail has neither a wake nor a hold", FORGOTTEN),
-            false => ("a part that must not be woken has a wake or a hold", BUSY),
+    let mut statement = connection.prepare_cached(PARTS_BUSY)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let seq: PartSeq = row.get(0)?;
+        let (forgotten, busy): (bool, bool) = (row.get(1)?, row.get(2)?);
+        let seats = &world.relay.house.parts;
+        let Some(part) = seats.iter().position(|seat| seat.seq == seq) else {
+            continue;
         };
-        if connection
-            .prepare_cached(sql)?
-            .query_row([seq], |row| row.get(0))?
-        {
-            return Ok(Err(format!("{wrong}: {name}")));
+        let name = seats[part].name;
+        match world.is_live(part) {
+            true if forgotten => {
+                return Ok(Err(format!(
+                    "new mail has neither a wake nor a hold: {name}"
+                )));
+            }
+            false if busy => {
+                return Ok(Err(format!(
+                    "a part that must not be woken has a wake or a hold: {name}"
+                )));
+            }
+            _ => {}
         }
     }
     let stored: u32 = connection

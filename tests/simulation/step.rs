@@ -34,6 +34,8 @@ pub enum Step {
     Reply {
         from: usize,
         thread: usize,
+        /// Of the whole project's threads, not of its own first.
+        any: bool,
         urgent: bool,
         fyi: bool,
     },
@@ -178,7 +180,7 @@ impl Maker {
     fn more(&mut self) {
         match self
             .random
-            .weighted(&[14, 6, 20, 10, 16, 10, 9, 4, 4, 2, 1])
+            .weighted(&[14, 6, 20, 10, 16, 10, 9, 4, 4, 2, 1, 1, 1])
         {
             0 => self.pass(),
             1 => self.steps.push(Step::Sweep),
@@ -190,7 +192,9 @@ impl Maker {
             7 => self.pager(),
             8 => self.fault(),
             9 => self.duel(),
-            _ => self.round(),
+            10 => self.round(),
+            11 => self.crowd(),
+            _ => self.rivals(),
         }
     }
 
@@ -293,6 +297,7 @@ impl Maker {
             0..5 => Step::Reply {
                 from: part,
                 thread,
+                any: self.random.percent(30),
                 urgent: self.random.percent(10),
                 fyi: self.random.percent(10),
             },
@@ -423,6 +428,7 @@ impl Maker {
             self.steps.push(Step::Reply {
                 from,
                 thread: 0,
+                any: false,
                 urgent: self.random.percent(10),
                 fyi: false,
             });
@@ -447,6 +453,61 @@ impl Maker {
                 part: to,
                 thread: 0,
             });
+            self.perhaps_fault();
+        }
+    }
+
+    /// A fourth part joins a thread of three, and reaches more than the cap.
+    fn crowd(&mut self) {
+        let first = self.random.below(4);
+        let [to, also, from] = [1, 2, 3].map(|other| (first + other) % 4);
+        let loud = |from, to, also| Step::Send {
+            from,
+            to,
+            also,
+            urgent: false,
+            fyi: false,
+        };
+        self.steps.push(loud(first, to, also));
+        for part in [to, also] {
+            self.steps.push(Step::Rise { part });
+            self.steps.push(Step::Act { part, late: false });
+        }
+        self.steps.push(Step::Reply {
+            from,
+            thread: 0,
+            any: true,
+            urgent: false,
+            fyi: false,
+        });
+    }
+
+    /// Two pagers want the same part's wake.
+    fn rivals(&mut self) {
+        let part = self.part();
+        let from = self.mate(part);
+        self.steps.push(Step::Send {
+            from,
+            to: part,
+            also: part,
+            urgent: true,
+            fyi: false,
+        });
+        for pager in [0, 1] {
+            self.steps.push(Step::Poll {
+                pager,
+                parts: 1 << part,
+            });
+        }
+        for _ in 0..4 {
+            for pager in [0, 1] {
+                self.steps.push(Step::Deliver {
+                    pager,
+                    part,
+                    fate: Fate::Arrives,
+                    unsure: false,
+                });
+            }
             self.perhaps_fault();
         }
     }

@@ -95,3 +95,10 @@ pub fn in_hand(connection: &Connection, part: PartSeq) -> Outcome<bool> {
         )?
         .query_row([part], |row| row.get(0))?)
 }
+
+/// The wake and rung of the newest nudge.
+pub fn newest(connection: &Connection) -> Outcome<(String, u32)> {
+    Ok(connection
+        .prepare_cached("SELECT w.id, n.rung FROM nudge AS n JOIN wake AS w ON w.seq = n.wake ORDER BY n.seq DESC LIMIT 1")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}

@@ -21,6 +21,8 @@ pub struct Watch {
     nudges: i64,
     /// What the step at hand did.
     did: Option<Did>,
+    /// The wake and rung a delivery was about.
+    delivering: Option<(String, u32)>,
     offered: Vec<usize>,
 }
 
@@ -55,6 +57,12 @@ impl Watch {
     /// Called before a step.
     pub fn before(&mut self, world: &World, step: Step) -> Checked<Before> {
         self.did = None;
+        self.delivering = match step {
+            Step::Deliver { pager, part, .. } => world.pagers[pager]
+                .hand(part)
+                .map(|hand| (hand.offer.wake_id.clone(), hand.offer.nudge)),
+            _ => None,
+        };
         self.offered.clear();
         Ok(match step {
             Step::Deliver { part, .. } => Some(may_be_woken(world, part)?),
@@ -111,6 +119,10 @@ impl Watch {
                 Some(Err(why)) => return Err(format!("a nudge was typed for a part that {why}")),
                 Some(Ok(())) => {}
             }
+            let counted = world.relay.ask(typed::newest)?;
+            check(self.delivering.as_ref() == Some(&counted), || {
+                "a nudge was written for another line than the one typed".into()
+            })?;
         }
         Ok(())
     }

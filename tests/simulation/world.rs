@@ -135,10 +135,11 @@ impl World {
             Step::Reply {
                 from,
                 thread,
+                any,
                 urgent,
                 fyi,
             } => {
-                if let Some(thread) = self.thread_of(from, thread)? {
+                if let Some(thread) = self.thread_for(from, thread, any)? {
                     self.reply(from, thread, urgent, fyi)?;
                 }
             }
@@ -490,15 +491,20 @@ impl World {
 
     /// A live thread of the part's project, the newest of its own first.
     fn thread_of(&self, part: usize, back: usize) -> Checked<Option<String>> {
+        self.thread_for(part, back, false)
+    }
+
+    /// The same, or, if `any` will do, the newest of all first.
+    fn thread_for(&self, part: usize, back: usize, any: bool) -> Checked<Option<String>> {
         let seat = &self.relay.house.parts[part];
         let (seq, project) = (seat.seq, self.relay.house.projects[seat.project]);
         self.relay.ask(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT t.id FROM thread AS t WHERE t.project = ?1 AND t.status IN ('open', 'answered', 'holding')
-                  ORDER BY EXISTS (SELECT 1 FROM participant WHERE thread = t.seq AND part = ?2) DESC, t.seq DESC
+                  ORDER BY ?4 OR EXISTS (SELECT 1 FROM participant WHERE thread = t.seq AND part = ?2) DESC, t.seq DESC
                   LIMIT 1 OFFSET ?3",
             )?;
-            let mut rows = statement.query_map((project, seq, back as i64), |row| row.get(0))?;
+            let mut rows = statement.query_map((project, seq, back as i64, any), |row| row.get(0))?;
             Ok(rows.next().transpose()?)
         })
     }

@@ -1,2 +1,2 @@
 # src/messaging/post.rs
-s/for recipient in post.recipients {$/for recipient in post.recipients.iter().take(1) {/
+0,/for recipient in post.recipients {$/s//for recipient in post.recipients.iter().take(1) {/
