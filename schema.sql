@@ -463,3 +463,15 @@ CREATE TABLE recall_entry (
   used_at   INTEGER,
   PRIMARY KEY (recall, knowledge)
 ) STRICT, WITHOUT ROWID;
+
+-- What a project's agents are told about working together: every text that was saved. An empty one is the text built in.
+CREATE TABLE playbook (
+  seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+  project INTEGER NOT NULL REFERENCES project (seq),
+  version INTEGER NOT NULL,
+  text    TEXT    NOT NULL,
+  sha256  TEXT    NOT NULL,
+  author  INTEGER NOT NULL REFERENCES user (seq),
+  made_at INTEGER NOT NULL,
+  UNIQUE (project, version)
+) STRICT;

@@ -9,12 +9,14 @@
 //! - [`activity`]: what parts are doing. [`identity`]: who may do what.
 //! - [`store`]: the one SQLite file, its one writer, its readers.
 //! - [`jobs`]: the clockwork. [`api`]: JSON shared by both ends. [`config`]: settings and places.
+//! - [`hook`]: what the agent CLIs run; it uses `api` and `config` and nothing of the server.
 //! - [`pager`]: the other program; it uses `api` and `config` and nothing of the server.
 
 pub mod activity;
 pub mod api;
 pub mod cli;
 pub mod config;
+pub mod hook;
 pub mod http;
 pub mod identity;
 pub mod jobs;

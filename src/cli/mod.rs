@@ -25,6 +25,7 @@ mod logging;
 mod member;
 mod part;
 mod pause;
+mod playbook;
 mod progress;
 mod project;
 mod reply;

@@ -10,6 +10,7 @@ use super::client::encode;
 use super::context::Context;
 use super::failure::Failure;
 use super::field;
+use super::playbook;
 use super::screen::Style;
 use super::table::Cell;
 use super::table::Table;
@@ -49,6 +50,9 @@ enum Act {
         #[arg(long)]
         yes: bool,
     },
+    /// What its agents are told about working together
+    #[command(subcommand)]
+    Playbook(playbook::Act),
     /// Put the project away: its agents are turned away, its mail stays
     Archive,
     /// Take the project back
@@ -88,6 +92,7 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
             context.screen.line(field::word(&project, "code"))
         }
         Act::RotateCode { yes } => rotate_code(context, &client, yes).await,
+        Act::Playbook(act) => playbook::run(context, &client, act).await,
         Act::Archive => print(
             context,
             &change_one(context, &client, &json!({"archived": true})).await?,

@@ -16,6 +16,7 @@ pub mod door;
 pub mod extract;
 pub mod failure;
 pub mod health;
+mod hook;
 pub mod host;
 mod machine;
 mod metrics;

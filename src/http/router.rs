@@ -15,6 +15,7 @@ use super::admin;
 use super::app::App;
 use super::failure::Failure;
 use super::health;
+use super::hook;
 use super::metrics;
 use super::pager;
 use super::trace::Trace;
@@ -25,6 +26,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(mcp::router())
         .merge(pager::router())
+        .merge(hook::router())
         .merge(admin::router())
         .route("/health", get(health::health))
         .route("/metrics", get(metrics::metrics))

@@ -11,6 +11,7 @@ mod contradict;
 mod entry;
 mod lesson;
 mod limit;
+pub mod playbook;
 mod recall;
 mod redact;
 mod write;

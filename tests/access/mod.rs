@@ -5,4 +5,5 @@ mod health;
 mod holders;
 mod metrics;
 mod pager;
+mod playbook;
 mod program;

@@ -9,6 +9,7 @@ mod knowledge;
 mod messages;
 mod parts;
 mod people;
+mod playbook;
 mod projects;
 mod scope;
 mod search;
@@ -51,6 +52,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/inbox", get(inbox::list))
         .route("/search", get(search::search))
         .route("/wakes", get(wakes::list))
+        .route("/playbook", get(playbook::show).put(playbook::change))
         .route("/knowledge", get(knowledge::list).post(knowledge::add))
         .route("/knowledge/{id}/confirm", post(knowledge::confirm));
     Router::new().nest("/api/admin", routes)
