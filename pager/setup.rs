@@ -11,7 +11,6 @@ use sha2::Digest;
 
 use super::args::Args;
 use super::client::Token;
-use super::client::is_loopback;
 use super::facts::PaneFacts;
 use super::lock;
 use super::proc::Snapshot;
@@ -20,6 +19,7 @@ use super::target::PartKey;
 use crate::config;
 use crate::config::Env;
 use crate::config::Settings;
+use crate::config::loopback::is_loopback;
 
 /// Exit codes (pager.md 7).
 pub mod exit {

@@ -1,6 +1,7 @@
 //! JSON types that server, pager, hook and CLI share, and nothing else. Field names are those of `pager.md` 2 and `access.md` 6.
 
 pub mod hook;
+pub mod line;
 
 use serde::Deserialize;
 use serde::Serialize;

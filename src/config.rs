@@ -1,6 +1,8 @@
 //! Settings and places (cli.md 2): what a person set where, and which place won. The environment is captured once, by
 //! [`Env::capture`]; everything else is given an [`Env`].
 
+pub mod loopback;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -154,6 +156,15 @@ pub struct File {
     pub allowed_origins: Vec<String>,
     pub trusted_proxies: Vec<String>,
     pub relays: Vec<String>,
+    pub hook: Hook,
+}
+
+/// `[hook]`: counts only in the person's file (usage.md 10).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Hook {
+    /// Whether a turn's end carries the beginning of its prompt and the end of its answer.
+    pub excerpts: bool,
 }
 
 /// `listen = "a"` or `listen = ["a", "b"]`.

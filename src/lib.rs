@@ -9,6 +9,7 @@
 //! - [`activity`]: what parts are doing. [`identity`]: who may do what.
 //! - [`store`]: the one SQLite file, its one writer, its readers.
 //! - [`jobs`]: the clockwork. [`api`]: JSON shared by both ends. [`config`]: settings and places.
+//! - [`redact`]: what counts as a secret in a text.
 //! - [`hook`]: what the agent CLIs run; it uses `api` and `config` and nothing of the server.
 //! - [`pager`]: the other program; it uses `api` and `config` and nothing of the server.
 
@@ -25,5 +26,6 @@ pub mod mcp;
 pub mod messaging;
 #[path = "../pager/mod.rs"]
 pub mod pager;
+pub mod redact;
 pub mod store;
 pub mod wake;

@@ -4,7 +4,7 @@
 //!
 //! - **Only what was vouched for reaches an agent**: an entry is born a candidate, and [`recall`](recall::recall) returns trusted
 //!   entries only. An owner's confirmation makes one trusted; no agent can.
-//! - **Secrets are cut out first**, in the transaction that writes (`redact`).
+//! - **Secrets are cut out first**, in the transaction that writes ([`crate::redact`]).
 //! - **Each change of state is one transaction with one audit row**: who, when, from, to, why; never the text.
 
 mod contradict;
@@ -13,7 +13,6 @@ mod lesson;
 mod limit;
 pub mod playbook;
 mod recall;
-mod redact;
 mod write;
 
 pub use contradict::Contradiction;

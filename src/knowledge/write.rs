@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::entry;
 use super::entry::NewEntry;
 use super::limit;
-use super::redact::redact;
 use crate::identity::Caller;
 use crate::identity::project;
+use crate::redact::redact;
 use crate::store::KnowledgeSeq;
 use crate::store::Outcome;
 use crate::store::PartSeq;
@@ -106,7 +106,7 @@ pub(super) fn clean(
 ) -> Outcome<(NewEntry, usize)> {
     let code = project::get(connection, project)?.connect_code;
     let (Some((title, from_title)), Some((body, from_body))) =
-        (redact(&new.title, &code), redact(&new.body, &code))
+        (redact(&new.title, &code, ""), redact(&new.body, &code, ""))
     else {
         return Err(Refusal::new(
             "redaction_unresolvable",

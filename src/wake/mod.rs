@@ -30,7 +30,6 @@ mod hold;
 mod ladder;
 mod lease;
 pub mod ledger;
-mod line;
 pub mod look;
 mod mail;
 pub mod measure;

@@ -1,17 +1,14 @@
 //! Tags: six letters that are typed with a wake's line and reported back by the agent's hook (wake.md 3).
 
-/// No vowels, so that no word appears; no digits, which answer dialogs.
-const LETTERS: &[u8; 19] = b"bcdfghjkmnpqrstvwxz";
-
-/// Letters in a tag.
-const LENGTH: usize = 6;
+use crate::api::line::TAG_LENGTH;
+use crate::api::line::TAG_LETTERS;
 
 /// The tag of a number. The numbers below 19^6 have a tag each.
 #[must_use]
 pub fn of(mut number: u32) -> String {
-    let mut tag = String::with_capacity(LENGTH);
-    for _ in 0..LENGTH {
-        tag.push(char::from(LETTERS[(number % 19) as usize]));
+    let mut tag = String::with_capacity(TAG_LENGTH);
+    for _ in 0..TAG_LENGTH {
+        tag.push(char::from(TAG_LETTERS[(number % 19) as usize]));
         number /= 19;
     }
     tag
@@ -28,7 +25,7 @@ mod tests {
         fn tags_are_six_of_the_letters(number: u32) {
             let tag = of(number);
             prop_assert_eq!(tag.len(), 6);
-            prop_assert!(tag.bytes().all(|letter| LETTERS.contains(&letter)));
+            prop_assert!(tag.bytes().all(|letter| TAG_LETTERS.contains(&letter)));
         }
 
         #[test]

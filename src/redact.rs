@@ -1,5 +1,5 @@
-//! What is cut out of every entry before it is stored (knowledge.md 3): our own tokens, the project's connect code, and what the
-//! detectors know.
+//! What counts as a secret in a text (knowledge.md 3): our own tokens, the connect code, and what the detectors know. Pure, and in a
+//! place of its own because both ends use it: the relay on entries of knowledge, the hook on excerpts (usage.md 10).
 
 use std::sync::LazyLock;
 
@@ -39,35 +39,39 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     })
 });
 
-/// The text without secrets and how many were cut out; `None` if the rules cannot be read, and then nothing may be written (it fails
-/// closed).
+/// The text with `mark` in place of each secret, and how many were found; `None` if the rules cannot be read, and then nothing of the
+/// text may be written (it fails closed).
 #[must_use]
-pub(super) fn redact(text: &str, connect_code: &str) -> Option<(String, usize)> {
+pub fn redact(text: &str, connect_code: &str, mark: &str) -> Option<(String, usize)> {
     let patterns = PATTERNS.as_ref()?;
     let mut text = text.to_owned();
     let mut removed = 0;
-    // Repeated until nothing changes, so that a removal cannot put a secret together. Each pass shortens the text, so it ends.
+    // Repeated until nothing changes, so that a removal cannot put a secret together. Each pass shortens the text or finds only marks.
     loop {
-        let before = text.len();
+        let before = text.clone();
         if !connect_code.is_empty() {
             removed += text.matches(connect_code).count();
-            text = text.replace(connect_code, "");
+            text = text.replace(connect_code, mark);
         }
         for pattern in &patterns.whole {
             text = cut(pattern, &text, &mut removed, |found| {
-                Some(group(found, "k").to_owned())
+                Some(format!("{}{mark}", group(found, "k")))
             });
         }
         text = cut(&patterns.url_password, &text, &mut removed, |found| {
-            Some(format!("{}{}", group(found, "k"), group(found, "after")))
+            Some(format!(
+                "{}{mark}{}",
+                group(found, "k"),
+                group(found, "after")
+            ))
         });
         text = cut(&patterns.assignment, &text, &mut removed, |found| {
             let value = group(found, "value");
             let mixed = value.bytes().any(|b| b.is_ascii_digit())
                 && value.bytes().any(|b| b.is_ascii_alphabetic());
-            mixed.then(|| group(found, "k").to_owned())
+            mixed.then(|| format!("{}{mark}", group(found, "k")))
         });
-        if text.len() == before {
+        if text == before {
             return Some((text, removed));
         }
     }
@@ -100,7 +104,7 @@ mod tests {
     use super::*;
 
     fn clean(text: &str) -> (String, usize) {
-        redact(text, "c0dec0dec0dec0dec0dec0deco").unwrap()
+        redact(text, "c0dec0dec0dec0dec0dec0deco", "").unwrap()
     }
 
     #[test]
@@ -125,6 +129,16 @@ mod tests {
     fn our_own_tokens_and_the_connect_code_go() {
         let text = format!("rrt_{} c0dec0dec0dec0dec0dec0deco", "a".repeat(43));
         assert_eq!(clean(&text), (" ".to_owned(), 2));
+    }
+
+    #[test]
+    fn a_mark_stands_where_a_secret_was() {
+        let marked = |text| redact(text, "", "[secret]").unwrap().0;
+        assert_eq!(
+            marked("a AKIAABCDEFGHIJKLMNOP postgres://app:hunter2@db/x"),
+            "a [secret] postgres://app:[secret]@db/x"
+        );
+        assert_eq!(marked("api_key=abcdefghijklmnop12"), "api_key=[secret]");
     }
 
     #[test]
