@@ -9,9 +9,9 @@ use serde::Serialize;
 use sha2::Digest;
 use sha2::Sha256;
 
-use super::redact::redact;
 use crate::identity::Project;
 use crate::identity::part;
+use crate::redact::redact;
 use crate::store::Outcome;
 use crate::store::ProjectSeq;
 use crate::store::Refusal;
@@ -158,7 +158,7 @@ pub fn save(
 ) -> Outcome<Saved> {
     let written = text::lines("text", written)?;
     text::at_most_chars("text", &written, LONGEST)?;
-    let (clean, removed) = redact(&written, &project.connect_code).ok_or_else(|| {
+    let (clean, removed) = redact(&written, &project.connect_code, "").ok_or_else(|| {
         Refusal::new(
             "redaction_unresolvable",
             "nothing was stored: the redaction rules cannot be read",
@@ -259,7 +259,7 @@ mod tests {
         for word in ["rrt_", "rrp_", "/mcp/", "48801"] {
             assert!(!BUILT_IN.contains(word), "{word}");
         }
-        let (clean, removed) = redact(BUILT_IN, "").unwrap();
+        let (clean, removed) = redact(BUILT_IN, "", "").unwrap();
         assert_eq!((clean.as_str(), removed), (BUILT_IN, 0));
     }
 
