@@ -32,6 +32,12 @@ pub struct Args {
     /// Say what would be done in each pane, touch nothing, and exit
     #[arg(long, conflicts_with = "once")]
     pub dry_run: bool,
+    /// Type a word into each idle pane and erase it again, without a turn, and say how long that took
+    #[arg(long, conflicts_with_all = ["once", "dry_run"])]
+    pub canary: bool,
+    /// With --canary: one JSON object per pane
+    #[arg(long, requires = "canary")]
+    pub json: bool,
 }
 
 #[cfg(test)]
@@ -53,6 +59,9 @@ mod tests {
             "p --code C --target web",
             "p --part web --target web",
             "p --once --dry-run",
+            "p --canary --once",
+            "p --canary --dry-run",
+            "p --json",
         ] {
             assert_eq!(parse(bad).unwrap_err().exit_code(), 2, "{bad}");
         }

@@ -9,11 +9,12 @@ const LENGTH: RangeInclusive<usize> = 12..=120;
 const START: &str = "relayroom:";
 const BANNED: &str = ";'\"\\$#{}~`";
 /// Letters of a tag (wake.md 2): no vowels, so that none spells a word.
-const TAG_LETTERS: &str = "bcdfghjkmnpqrstvwxz";
+pub const TAG_LETTERS: &str = "bcdfghjkmnpqrstvwxz";
 const TAG_LENGTH: usize = 6;
 /// How a canary's nonce begins, before its tag letters (pager.md 8).
 pub const NONCE_START: &str = "relayroom-check";
-const NONCE_LETTERS: usize = 8;
+/// Tag letters of a nonce.
+pub const NONCE_LETTERS: usize = 8;
 
 /// Which rule of pager.md 5 a line breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

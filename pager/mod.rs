@@ -3,12 +3,13 @@
 //! It holds a long poll to the relay (`poll`, `client`), finds the panes its parts live in (`target`), looks at them (`tmux`, `proc`,
 //! `look`), judges what it sees (`read`, `rules`, `screen`), walks each wake through its states (`deliver`), and reports what it saw
 //! (`report`). `serve` is the loop that ties these together; `journal` and `lock` are what outlives a process and what keeps two apart;
-//! `status` and `log` are what the person sees.
+//! `status` and `log` are what the person sees. `dry_run` and `canary` are visits of a process that serves no pane (`visit`).
 //!
 //! Of two choices the safe one is: type nothing, say why, keep the wake. `deliver` and `read` are pure and decide; everything else only
 //! fetches and does. Nothing of the server is used here but its types for JSON, settings, ids and time.
 
 pub mod args;
+mod canary;
 pub mod client;
 pub mod deliver;
 mod dry_run;
@@ -30,6 +31,7 @@ pub mod setup;
 pub mod status;
 pub mod target;
 pub mod tmux;
+mod visit;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -88,6 +90,9 @@ fn start(args: &Args, env: &Env) -> Result<u8, Quit> {
         }
         if args.dry_run {
             return dry_run::run(&setup, &tmux, &client).await;
+        }
+        if args.canary {
+            return canary::run(&setup, &tmux, &client, args.json).await;
         }
         let log = Log::open(&setup.state)
             .map_err(|error| Quit::fault(format!("{}: {error}", setup.state.display())))?;

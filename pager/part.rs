@@ -339,18 +339,24 @@ impl Part {
 #[must_use]
 pub fn turn(view: &TurnView) -> Turn {
     Turn {
-        state: match view.state.as_str() {
-            "busy" => TurnState::Busy,
-            "blocked" => TurnState::Blocked,
-            "idle" => TurnState::Idle,
-            _ => TurnState::None,
-        },
+        state: turn_state(&view.state),
         since: view
             .since
             .as_deref()
             .and_then(Time::parse)
             .map(|since| since.0),
         tag: view.tag.clone(),
+    }
+}
+
+/// The relay's word for a turn's state.
+#[must_use]
+pub fn turn_state(word: &str) -> TurnState {
+    match word {
+        "busy" => TurnState::Busy,
+        "blocked" => TurnState::Blocked,
+        "idle" => TurnState::Idle,
+        _ => TurnState::None,
     }
 }
 

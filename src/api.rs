@@ -1,5 +1,6 @@
 //! JSON types that server, pager, hook and CLI share, and nothing else. Field names are those of `pager.md` 2 and `access.md` 6.
 
+pub mod canary;
 pub mod hook;
 pub mod line;
 
@@ -131,6 +132,9 @@ pub struct PollPartAnswer {
     /// What the agent's hook says of its turn.
     #[serde(default)]
     pub turn: TurnView,
+    /// A wake of the part is open, whether or not its line may be typed now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
     /// A wake to be typed, leased to this pager.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake: Option<WakeOffer>,

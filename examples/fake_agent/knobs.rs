@@ -83,6 +83,8 @@ pub struct Knobs {
     pub turn: Duration,
     /// So many Enters do nothing.
     pub ignore_enter: u32,
+    /// So many Backspaces do nothing.
+    pub ignore_erase: u32,
     /// An Enter empties the composer and nothing else shows.
     pub swallow: bool,
     /// Leaves after so many prompts.
@@ -107,6 +109,7 @@ impl Default for Knobs {
             busy: Busy::Spinner,
             turn: Duration::from_millis(1_500),
             ignore_enter: 0,
+            ignore_erase: 0,
             swallow: false,
             exit_after: None,
             title: None,
@@ -183,6 +186,7 @@ impl Knobs {
             }
             "turn" => self.turn = millis()?,
             "ignore-enter" => self.ignore_enter = u32::try_from(number()?).map_err(|_| bad())?,
+            "ignore-erase" => self.ignore_erase = u32::try_from(number()?).map_err(|_| bad())?,
             "swallow" => self.swallow = value == "on",
             "exit-to-shell" => {
                 self.exit_after = Some(u32::try_from(number()?).map_err(|_| bad())?);

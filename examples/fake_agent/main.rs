@@ -251,6 +251,7 @@ impl Agent {
         match byte {
             b'\r' => self.enter(at),
             b'\n' => self.composer.push('\n'),
+            0x7f | 0x08 if self.knobs.ignore_erase > 0 => self.knobs.ignore_erase -= 1,
             0x7f | 0x08 => {
                 self.composer.pop();
             }

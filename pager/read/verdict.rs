@@ -168,6 +168,12 @@ impl Verdict {
         }
     }
 
+    /// A verdict of this kind and nothing else.
+    #[cfg(test)]
+    pub fn of(kind: Kind, detail: &'static str) -> Self {
+        Self::bare((kind, detail, String::new()))
+    }
+
     /// The `reason` of a `blocked` report.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::HANDS;
 use super::Happened;
 use super::Pager;
+use super::QUIET_SECONDS;
 use crate::api::Stage;
 use crate::pager::deliver;
 use crate::pager::deliver::Action;
@@ -32,8 +33,6 @@ use crate::store::Time;
 
 /// Between Enter and the look in its child.
 const AFTER_ENTER: Duration = Duration::from_millis(150);
-/// A window without output for this long is quiet: then its activity stands in the guard too. Seconds, as tmux counts.
-const QUIET_SECONDS: i64 = 2;
 /// A wake held this long is told once more, louder.
 const LONG_MS: i64 = 600_000;
 

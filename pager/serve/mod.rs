@@ -44,6 +44,8 @@ use crate::api::ReportResult;
 use crate::store;
 use crate::store::Time;
 
+/// A window without output for this long is quiet: then its activity stands in the guard too. Seconds, as tmux counts.
+pub(super) const QUIET_SECONDS: i64 = 2;
 /// Panes that may be between `confirm` and outcome at once (pager.md 5).
 const HANDS: usize = 2;
 /// Distance of the lists while no wake is held.

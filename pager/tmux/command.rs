@@ -130,14 +130,19 @@ pub fn letters(nonce: &str, line: &str, seen: &PaneFacts, quiet: bool) -> TmuxCo
     TmuxCommands::new().cmd(guarded(nonce, seen, quiet, &send, ""))
 }
 
-/// Presses the key `Enter` if the guard holds.
+/// Presses one key, by tmux's name for it, if the guard holds.
 #[must_use]
-pub fn enter(nonce: &str, seen: &PaneFacts, quiet: bool) -> TmuxCommands<'static> {
-    let enter = SendKeys::new()
+pub fn key(
+    nonce: &str,
+    name: &'static str,
+    seen: &PaneFacts,
+    quiet: bool,
+) -> TmuxCommands<'static> {
+    let press = SendKeys::new()
         .target_pane(seen.identity.pane.clone())
-        .key("Enter")
+        .key(name)
         .build();
-    TmuxCommands::new().cmd(guarded(nonce, seen, quiet, &enter.to_string(), ""))
+    TmuxCommands::new().cmd(guarded(nonce, seen, quiet, &press.to_string(), ""))
 }
 
 /// `if-shell -F`: tmux itself compares and sends in one step. Both ways print a mark; a send that fails prints none.
@@ -284,7 +289,7 @@ mod tests {
 
     #[test]
     fn an_enter_is_the_key_name_and_nothing_else() {
-        let text = words(&enter("nnn", &pane(), false)).join(" ");
+        let text = words(&key("nnn", "Enter", &pane(), false)).join(" ");
         assert!(text.contains("-t %3 Enter ; display-message"), "{text}");
         assert!(!text.contains("buffer") && !text.contains("-l"), "{text}");
         assert!(!text.contains("window_activity"), "{text}");

@@ -1,8 +1,8 @@
 //! tmux: the only place that runs it (pager.md 1 and 5).
 //!
 //! Every call is one child with a cleared environment, an explicit socket and five seconds to live. Commands are built in [`command`],
-//! what they print is read in [`listing`]; both are pure. Promised: no server is ever started, no key but a guarded `Enter` is sent, no
-//! text but a guarded, framed paste, and never both in one child.
+//! what they print is read in [`listing`]; both are pure. Promised: no server is ever started, no key but a guarded `Enter` (in the
+//! canary `BSpace`) is sent, no text but a guarded, framed paste, and never both in one child.
 
 pub mod command;
 pub mod listing;
@@ -65,6 +65,8 @@ pub enum Keys<'a> {
     Letters(&'a str),
     /// The key `Enter`.
     Enter,
+    /// The key `BSpace`: the canary takes its own letters back.
+    Erase,
 }
 
 /// One tmux socket.
@@ -127,7 +129,8 @@ impl Tmux {
         let mut commands = match keys {
             Keys::Paste(line) => command::paste(&nonce, line, seen, quiet),
             Keys::Letters(line) => command::letters(&nonce, line, seen, quiet),
-            Keys::Enter => command::enter(&nonce, seen, quiet),
+            Keys::Enter => command::key(&nonce, "Enter", seen, quiet),
+            Keys::Erase => command::key(&nonce, "BSpace", seen, quiet),
         };
         if self.version.waits_by_itself() {
             commands.push(command::wait(wait));

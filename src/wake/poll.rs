@@ -127,6 +127,7 @@ fn entry(
         colour,
         hold: hold::reason(connection, part)?.map(|reason| reason.as_str().to_owned()),
         turn: turn::of(connection, part)?,
+        open: row::is_open(connection, part)?,
         wake,
         ..blank
     })

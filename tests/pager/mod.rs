@@ -1,5 +1,6 @@
 //! The pager's program against real tmux, fake agents, and a scripted relay (pager.md 9 and 11).
 
+mod canary;
 mod crash;
 mod poll;
 mod reading;

@@ -335,6 +335,7 @@ fn answer(script: &Script, call: &PollRequest) -> PollAnswer {
                     colour: None,
                     hold: None,
                     turn: part.turn,
+                    open: part.wake.is_some(),
                     wake: part.wake.filter(|_| call.claim),
                 }
             })
