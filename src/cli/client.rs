@@ -17,6 +17,9 @@ use crate::config;
 /// Connecting to a relay on the same machine takes no longer than this.
 const CONNECT: Duration = Duration::from_millis(800);
 
+/// The longest any work of a relay takes.
+const WORK: Duration = Duration::from_secs(6 * 3_600);
+
 /// A caller of admin routes.
 #[derive(Debug)]
 pub struct Client {
@@ -63,6 +66,18 @@ impl Client {
             token_file,
             base: base.to_owned(),
             project: None,
+        })
+    }
+
+    /// The same caller for work that takes the relay as long as it takes: whether it answers at all is known at once, when it is done
+    /// is not.
+    ///
+    /// # Errors
+    /// As [`Client::at`].
+    pub fn patient(self) -> Result<Self, Failure> {
+        Ok(Self {
+            http: http_client(WORK)?,
+            ..self
         })
     }
 

@@ -9,6 +9,7 @@
 //! - **A failure says what is wrong and the command that mends it**, with an exit code of its own kind ([`failure`]).
 //! - **Foreign text never drives the terminal** ([`text`]).
 
+mod backup;
 pub mod client;
 mod close;
 pub mod context;
@@ -20,6 +21,7 @@ mod field;
 mod hand_over;
 pub mod ids;
 mod inbox;
+mod interrupt;
 mod knowledge;
 mod logging;
 mod member;
@@ -29,6 +31,7 @@ mod playbook;
 mod progress;
 mod project;
 mod reply;
+mod restore;
 mod roster;
 pub mod screen;
 mod search;
@@ -125,6 +128,10 @@ enum Command {
     Member(member::Arguments),
     /// Keep what the project has learned
     Knowledge(knowledge::Arguments),
+    /// Copy the database, whether the relay runs or not
+    Backup(backup::Arguments),
+    /// Put a backup in the place of the database
+    Restore(restore::Arguments),
     /// Run the pager in the foreground: the same program as relayroom-pager
     #[command(disable_help_flag = true)]
     Pager(Passed),
@@ -225,6 +232,8 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Token(arguments) => token::run(context, arguments).await,
             Command::Member(arguments) => member::run(context, arguments).await,
             Command::Knowledge(arguments) => knowledge::run(context, arguments).await,
+            Command::Backup(arguments) => backup::run(context, arguments).await,
+            Command::Restore(arguments) => restore::run(context, arguments).await,
         }
     })
 }

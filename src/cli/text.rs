@@ -56,6 +56,26 @@ pub fn span(milliseconds: i64) -> String {
     }
 }
 
+/// A size: `900 B`, `12 KiB`, `3.4 MiB`.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut tenths = bytes.saturating_mul(10);
+    let mut unit = "B";
+    for next in UNITS {
+        if tenths < 10_240 {
+            break;
+        }
+        tenths /= 1024;
+        unit = next;
+    }
+    if tenths < 100 && unit != "B" {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", tenths / 10)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +98,20 @@ mod tests {
             (172_800_000, "2 d"),
         ] {
             assert_eq!(age(Time(ms), Time(0)), text);
+        }
+    }
+
+    #[test]
+    fn sizes_are_in_the_largest_whole_unit() {
+        for (size, text) in [
+            (0, "0 B"),
+            (1_023, "1023 B"),
+            (1_024, "1.0 KiB"),
+            (12_700, "12 KiB"),
+            (3_565_158, "3.3 MiB"),
+            (5 << 30, "5.0 GiB"),
+        ] {
+            assert_eq!(bytes(size), text);
         }
     }
 

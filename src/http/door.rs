@@ -51,6 +51,9 @@ const OPENING: Duration = Duration::from_secs(10);
 /// How long a handler may take.
 const HANDLER: Duration = Duration::from_secs(30);
 
+/// The one that takes as long as the file is large.
+const UNLIMITED: &str = "/api/admin/backup";
+
 /// Everything a connection needs before and around the routes. Made before the file is open, so that the port answers early.
 pub struct Door {
     settings: Arc<Settings>,
@@ -186,7 +189,11 @@ impl Door {
         let Some(router) = self.opened().await else {
             return self.not_open().into_response();
         };
-        match tokio::time::timeout(HANDLER, router.oneshot(request)).await {
+        let limit = match request.uri().path() {
+            UNLIMITED => Duration::MAX,
+            _ => HANDLER,
+        };
+        match tokio::time::timeout(limit, router.oneshot(request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},
             Err(_) => Failure::unavailable("busy", "the request took longer than 30 seconds")

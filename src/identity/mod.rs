@@ -66,6 +66,15 @@ pub fn instance(connection: &rusqlite::Connection) -> Outcome<String> {
     Ok(connection.query_row("SELECT instance FROM relay", [], |row| row.get(0))?)
 }
 
+/// Makes the relay another one to its pagers: what they remember of the file before says nothing about this one (pager.md 2).
+///
+/// # Errors
+/// A fault of the store.
+pub fn renew_instance(connection: &rusqlite::Connection) -> Outcome<()> {
+    connection.execute("UPDATE relay SET instance = ?1", [new_id()])?;
+    Ok(())
+}
+
 /// Writes a row that matters to nobody: proof that the file can be written. The value is another each time, for SQLite writes nothing
 /// where nothing changes.
 ///

@@ -146,6 +146,13 @@ fn token(row: &rusqlite::Row<'_>) -> rusqlite::Result<Token> {
     })
 }
 
+const INSERT: &str =
+    "INSERT INTO token (id, hash, kind, last_four, label, user, project, part_slug, machine, created_at, expires_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+const END_ADMIN: &str =
+    "UPDATE token SET revoked_at = ?1 WHERE kind = 'admin' AND revoked_at IS NULL";
+
 /// Issues a credential and returns its secret, for the only time, with its row.
 ///
 /// # Errors
@@ -185,15 +192,13 @@ pub fn issue(
         kind.prefix(),
         URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
     );
-    let last_four = &secret[secret.len() - 4..];
     tx.execute(
-        "INSERT INTO token (id, hash, kind, last_four, label, user, project, part_slug, machine, created_at, expires_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        INSERT,
         (
             new_id(),
             hash(&secret),
             kind.as_str(),
-            last_four,
+            last_four(&secret),
             label,
             user,
             project,
@@ -260,11 +265,40 @@ pub fn revoke_part(tx: &Tx<'_>, project: ProjectSeq, part: &str, now: Time) -> O
 /// # Errors
 /// A fault of the store.
 pub fn replace_admin(tx: &Tx<'_>, user: UserSeq, now: Time) -> Outcome<String> {
-    tx.execute(
-        "UPDATE token SET revoked_at = ?1 WHERE kind = 'admin' AND revoked_at IS NULL",
-        [now],
-    )?;
+    tx.execute(END_ADMIN, [now])?;
     issue(tx, user, &Binding::Admin, "", None, now).map(|(secret, _)| secret)
+}
+
+/// Makes the admin token with this secret the live one of a file that was put in the place of the one it was issued by (cli.md 7).
+///
+/// # Errors
+/// A fault of the store.
+pub fn keep_admin(connection: &Connection, user: UserSeq, secret: &str, now: Time) -> Outcome<()> {
+    connection.execute(END_ADMIN, [now])?;
+    let known = connection.execute(
+        "UPDATE token SET revoked_at = NULL WHERE hash = ?1 AND kind = 'admin'",
+        [hash(secret)],
+    )?;
+    if known > 0 {
+        return Ok(());
+    }
+    connection.execute(
+        INSERT,
+        (
+            new_id(),
+            hash(secret),
+            Kind::Admin.as_str(),
+            last_four(secret),
+            "",
+            user,
+            None::<ProjectSeq>,
+            None::<&str>,
+            None::<&str>,
+            now,
+            None::<Time>,
+        ),
+    )?;
+    Ok(())
 }
 
 /// Notes that a credential was used. Written at most once a minute: the caller asks [`due_for_use`] first.
@@ -291,6 +325,14 @@ pub fn used(
 #[must_use]
 pub fn due_for_use(last_used_at: Option<Time>, now: Time) -> bool {
     last_used_at.is_none_or(|last| now.since(last) >= 60_000)
+}
+
+/// The end by which people tell secrets apart.
+fn last_four(secret: &str) -> &str {
+    secret
+        .char_indices()
+        .nth_back(3)
+        .map_or(secret, |(at, _)| &secret[at..])
 }
 
 /// SHA-256 of the whole secret.

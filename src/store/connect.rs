@@ -6,6 +6,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::OpenFlags;
 
+/// How long a connection waits for another that is in its way.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
 const WRITER: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -28,7 +31,7 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(PATIENCE)?;
     connection.execute_batch(WRITER)?;
     connection.set_prepared_statement_cache_capacity(256);
     Ok(connection)
@@ -46,9 +49,17 @@ pub(super) fn maker(path: &Path) -> rusqlite::Result<Connection> {
 pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(PATIENCE)?;
     connection.execute_batch(READER)?;
     connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+/// The connection a backup copies through: it changes nothing of the file, and waits for a writer that folds the log back.
+pub(super) fn copier(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
     Ok(connection)
 }
 

@@ -9,9 +9,11 @@
 //! - **Readers never block the writer** and never span an await: [`Store::read`] takes a read-only connection, finishes, returns it.
 //! - **A file that is not ours is refused untouched** ([`open::OpenError`]).
 
+pub mod backup;
 mod connect;
 mod error;
 mod id;
+mod inspect;
 mod lock;
 mod migrate;
 pub mod open;
@@ -42,6 +44,7 @@ pub use id::UserSeq;
 pub use id::WakeSeq;
 pub use id::new_id;
 pub use id::parse_id;
+pub use inspect::Contents;
 pub use lock::Holder;
 pub use migrate::SCHEMA_VERSION;
 pub use open::OpenError;

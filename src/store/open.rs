@@ -1,7 +1,6 @@
 //! Opening the file: everything that is refused, and that a refusal touches nothing.
 
 use std::fs::OpenOptions;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -10,30 +9,38 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 use rusqlite::OptionalExtension;
 
-use super::SCHEMA_VERSION;
 use super::Time;
 use super::connect;
+use super::inspect;
 use super::lock::FileLock;
 use super::lock::LockError;
 use super::migrate;
 
 /// Why a file was not opened. Each message names the file and the cause, and what to do; nothing was changed.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {cause}", path.display())]
+#[error("{}: {cause}{}{cure}", path.display(), if cure.is_empty() { "" } else { "; " })]
 pub struct OpenError {
     path: PathBuf,
-    cause: String,
+    /// What is wrong with the file.
+    pub cause: String,
+    cure: &'static str,
     /// Another server holds the file.
     pub held: bool,
 }
 
 impl OpenError {
-    fn new(path: &Path, cause: impl Into<String>) -> Self {
+    pub(super) fn new(path: &Path, cause: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
             cause: cause.into(),
+            cure: "",
             held: false,
         }
+    }
+
+    /// What to do where the file is the relay's own.
+    pub(super) fn cure(self, cure: &'static str) -> Self {
+        Self { cure, ..self }
     }
 
     pub(super) fn unreadable(path: &Path, why: &str) -> Self {
@@ -53,24 +60,29 @@ pub(super) fn prepare(path: &Path, address: &str) -> Result<Checked, OpenError> 
     on_local_disk(&path, file_system(&path))?;
     // Asked before the lock file is made, so that a refusal leaves nothing behind.
     let existing = look(&path)?;
-    let lock = FileLock::take(&path, address).map_err(|error| match error {
-        LockError::Held(holder) => OpenError {
-            held: true,
-            ..OpenError::new(
-                &path,
-                format!("another relay holds this file ({holder}); stop it first"),
-            )
-        },
-        LockError::Io(name, error) => {
-            OpenError::new(&path, format!("cannot make {}: {error}", name.display()))
-        }
-    })?;
+    let lock = lock(&path, address)?;
     if existing {
-        inspect(&path)?;
+        inspect::quick(&path)?;
     } else {
         make(&path)?;
     }
     Ok(Checked { path, lock })
+}
+
+/// Takes the lock that only one process holds: the relay that serves the file, or whoever puts another in its place.
+pub(super) fn lock(path: &Path, address: &str) -> Result<FileLock, OpenError> {
+    FileLock::take(path, address).map_err(|error| match error {
+        LockError::Held(holder) => OpenError {
+            held: true,
+            ..OpenError::new(
+                path,
+                format!("another relay holds this file ({holder}); stop it first"),
+            )
+        },
+        LockError::Io(name, error) => {
+            OpenError::new(path, format!("cannot make {}: {error}", name.display()))
+        }
+    })
 }
 
 /// Opens the writing connection, makes or migrates the tables, and reads the newest time in the file.
@@ -119,7 +131,7 @@ fn make(path: &Path) -> Result<(), OpenError> {
 }
 
 /// The path SQLite will use: links resolved, so that two spellings are one file and one lock.
-fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
+pub(super) fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
     if let Ok(real) = path.canonicalize() {
         return Ok(real);
     }
@@ -175,68 +187,6 @@ fn look(path: &Path) -> Result<bool, OpenError> {
         return Err(OpenError::new(path, "is not writable: chmod u+w it"));
     }
     Ok(true)
-}
-
-/// Looks into an existing file: header, our mark, version, every page.
-fn inspect(path: &Path) -> Result<(), OpenError> {
-    let mut header = [0_u8; 100];
-    let read = OpenOptions::new()
-        .read(true)
-        .open(path)
-        .and_then(|mut file| file.read_exact(&mut header));
-    if read.is_err() || &header[..16] != b"SQLite format 3\0" {
-        return Err(OpenError::new(
-            path,
-            "is not a RelayRoom database (or was cut off); it was left as it is: name another with --db, or restore a backup",
-        ));
-    }
-    let mark = i32::from_be_bytes([header[68], header[69], header[70], header[71]]);
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
-    let has_wal = std::fs::metadata(PathBuf::from(wal)).is_ok_and(|meta| meta.len() > 0);
-    if mark != migrate::APPLICATION_ID && !has_wal {
-        return Err(OpenError::new(
-            path,
-            "is a database of another program; name another file with --db",
-        ));
-    }
-    let damaged = |why: &str| {
-        OpenError::new(
-            path,
-            format!(
-                "is damaged ({why}); it was left as it is: restore a backup, or copy it away before you try to mend it"
-            ),
-        )
-    };
-    let connection =
-        connect::inspector(path, has_wal).map_err(|error| damaged(&error.to_string()))?;
-    let pragma = |name: &str| -> Result<i64, OpenError> {
-        connection
-            .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
-            .map_err(|error| damaged(&error.to_string()))
-    };
-    let version = pragma("user_version")?;
-    if pragma("application_id")? != i64::from(migrate::APPLICATION_ID) {
-        return Err(OpenError::new(
-            path,
-            "is a database of another program; name another file with --db",
-        ));
-    }
-    if version > SCHEMA_VERSION {
-        return Err(OpenError::new(
-            path,
-            format!(
-                "has schema {version}, newer than the {SCHEMA_VERSION} this program knows; use the newer relayroom"
-            ),
-        ));
-    }
-    let verdict: String = connection
-        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(|error| damaged(&error.to_string()))?;
-    if verdict != "ok" {
-        return Err(damaged(verdict.lines().last().unwrap_or("quick_check")));
-    }
-    Ok(())
 }
 
 /// The number of the file system the file's folder is on (statfs(2) `f_type`), where it can be told.

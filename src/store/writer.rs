@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::broadcast;
@@ -18,6 +19,7 @@ use super::Error;
 use super::Fault;
 use super::Outcome;
 use super::Signal;
+use super::connect;
 
 /// Jobs that may wait; beyond, callers get [`Fault::Busy`].
 const QUEUE: usize = 8192;
@@ -198,13 +200,18 @@ fn work(
             commit(connection, batch, signals);
         }
         for caller in checkpoints {
-            let _ = caller.send(
-                connection
-                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-                    .map_err(Error::from),
-            );
+            let _ = caller.send(fold(connection).map_err(Error::from));
         }
     }
+}
+
+/// Folds the log back as far as no reader is in the way. It waits for none: a backup reads for as long as it takes, and everybody's
+/// writes stand behind this.
+fn fold(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let folded = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    connection.busy_timeout(connect::PATIENCE)?;
+    folded
 }
 
 /// Runs all of `batch` in one transaction and answers them.

@@ -1,12 +1,14 @@
 //! The commands (cli.md), each run as the real program against a real relay, in a home of their own.
 
 mod admin;
+mod backup;
 mod demo;
 mod help;
 mod home;
 mod ids;
 mod mail;
 mod output;
+mod restore;
 mod serve;
 mod up;
 mod wakes;

@@ -4,6 +4,7 @@
 //! Names in JSON are those of tools.md: camelCase.
 
 mod attention;
+mod backup;
 mod inbox;
 mod knowledge;
 mod messages;
@@ -50,6 +51,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/threads", get(threads::list))
         .route("/threads/{id}", get(threads::show).patch(threads::change))
         .route("/inbox", get(inbox::list))
+        .route("/backup", post(backup::make))
         .route("/search", get(search::search))
         .route("/wakes", get(wakes::list))
         .route("/playbook", get(playbook::show).put(playbook::change))
