@@ -13,5 +13,6 @@ mod pager;
 mod store;
 mod support;
 mod tools;
+mod usage;
 mod wake;
 mod whole_way;

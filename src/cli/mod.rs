@@ -19,6 +19,7 @@ mod detach;
 pub mod failure;
 mod field;
 mod hand_over;
+mod hook;
 pub mod ids;
 mod inbox;
 mod interrupt;
@@ -135,6 +136,8 @@ enum Command {
     /// Run the pager in the foreground: the same program as relayroom-pager
     #[command(disable_help_flag = true)]
     Pager(Passed),
+    /// Report an event of an agent: run by the agent CLI itself, never prints anything
+    Hook(hook::Arguments),
     /// One scripted agent of the demo
     #[command(hide = true)]
     DemoAgent(demo_agent::Arguments),
@@ -167,10 +170,16 @@ pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
     if args.get(1).is_some_and(|first| first == "pager") {
         return crate::pager::main(args.drain(1..), &env);
     }
+    if hook::is_called(&args) {
+        return hook::main(&args, &env);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return misused(&error, &args, &env),
     };
+    if let Some(Command::Hook(arguments)) = &cli.command {
+        return hook::run(arguments, cli.globals.server, &env);
+    }
     let screen = Screen::of(&env, cli.globals.json, cli.globals.color);
     let (server, project) = (cli.globals.server.clone(), cli.globals.project.clone());
     let result = Context::new(env, cli.globals, screen.clone()).and_then(|mut context| {
@@ -210,6 +219,7 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
         match command {
             // The pager is left before, unless a flag of ours stood in front of it.
             Command::Pager(passed) => Err(passed.misplaced()),
+            Command::Hook(_) => Ok(()),
             Command::Serve(_) => Ok(()),
             Command::Up(arguments) => up::run(context, &arguments).await,
             Command::Demo(arguments) => demo::run(context, &arguments).await,

@@ -4,6 +4,7 @@ pub mod fake_agent;
 pub mod http;
 pub mod pager;
 pub mod process;
+pub mod scripted_hook_relay;
 pub mod scripted_relay;
 pub mod seat;
 pub mod server;

@@ -259,12 +259,14 @@ fn word(stage: &Stage) -> Option<String> {
     })
 }
 
-fn bearer(headers: &HeaderMap) -> Option<String> {
+/// The token of a call.
+pub fn bearer(headers: &HeaderMap) -> Option<String> {
     let value = headers.get("authorization")?.to_str().ok()?;
     Some(value.trim_start_matches("Bearer ").to_owned())
 }
 
-async fn meet(instead: Instead) -> Response {
+/// Meets a call in another way than by answering it.
+pub async fn meet(instead: Instead) -> Response {
     match instead {
         Instead::Silence => std::future::pending().await,
         Instead::Status(status, retry) => {

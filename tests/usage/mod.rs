@@ -1,0 +1,4 @@
+//! Turns and tokens, from the hook that reads them to the ledger that sums them (usage.md 12).
+
+mod hook_events;
+mod hook_stage;
