@@ -299,6 +299,8 @@ CREATE TABLE nudge (
   last_seq     INTEGER NOT NULL,
   outcome      TEXT CHECK (outcome IN ('submitted', 'unconfirmed')),
   outcome_at   INTEGER,
+  -- 1: by a turn that began with the line, until the pager says so itself.
+  proved       INTEGER NOT NULL DEFAULT 0 CHECK (proved IN (0, 1)),
   evidence     TEXT,
   enters       INTEGER,
   cause_part   INTEGER REFERENCES part (seq),
@@ -370,11 +372,15 @@ CREATE TABLE pane (
   agent_at    INTEGER,
   cli         TEXT,
   cli_version TEXT,
+  socket      TEXT    NOT NULL DEFAULT '',
   pane        TEXT,
   state       TEXT    NOT NULL,
   detail      TEXT,
   since       INTEGER,
-  evidence    TEXT
+  evidence    TEXT,
+  -- What the screen alone says, and since when: it may let go of what a hook reported (usage.md 7).
+  screen       TEXT,
+  screen_since INTEGER
 ) STRICT;
 
 CREATE TABLE event (
@@ -398,7 +404,122 @@ CREATE TABLE event (
 CREATE INDEX event_by_project ON event (project, seq);
 CREATE INDEX event_by_part ON event (part, seq);
 
--- 6. What a project has learned (src/knowledge) ----------------------------------------------------------------------------------
+-- 6. Turns and what they cost (src/activity) -------------------------------------------------------------------------------------
+
+-- A session of an agent CLI, as its hooks reported it. What a part is doing is read from its sessions: `blocked` while one is, else
+-- `busy` while one has an `open_turn`, else `idle`.
+CREATE TABLE session (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  part         INTEGER NOT NULL REFERENCES part (seq),
+  provider     TEXT    NOT NULL,
+  session      TEXT    NOT NULL,
+  -- Where its hook ran, as last named.
+  tmux         TEXT,
+  pane         TEXT,
+  version      TEXT,
+  -- When a report of it last arrived, and the latest time one that counts for the state told of.
+  heard_at     INTEGER NOT NULL,
+  told_at      INTEGER,
+  -- Its turn that counts for the state and has not ended; since when a dialog is up; since when it is idle.
+  open_turn    INTEGER REFERENCES turn (seq),
+  blocked_at   INTEGER,
+  idle_at      INTEGER,
+  -- A prompt sent into the open turn: the turn it may become has its cause.
+  queued_at    INTEGER,
+  queued_cause TEXT CHECK (queued_cause IN ('wake', 'human', 'self')),
+  queued_wake  INTEGER REFERENCES wake (seq),
+  UNIQUE (part, provider, session)
+) STRICT;
+CREATE INDEX session_active ON session (part) WHERE open_turn IS NOT NULL OR blocked_at IS NOT NULL;
+CREATE INDEX session_idle ON session (part, idle_at) WHERE idle_at IS NOT NULL;
+CREATE INDEX session_heard ON session (part, heard_at);
+
+CREATE TABLE turn (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+  part       INTEGER NOT NULL REFERENCES part (seq),
+  provider   TEXT    NOT NULL,
+  session    TEXT    NOT NULL,
+  -- The CLI's name for it, or the hook's, or ours.
+  turn       TEXT    NOT NULL,
+  cause      TEXT    NOT NULL CHECK (cause IN ('wake', 'human', 'self')),
+  wake       INTEGER REFERENCES wake (seq),
+  -- NULL: nobody saw it begin.
+  started_at INTEGER,
+  ended_at   INTEGER,
+  ending     TEXT CHECK (ending IN ('stop', 'error', 'interrupted', 'limited', 'session_end', 'superseded', 'lost')),
+  -- Its times were moved from the sender's clock to ours.
+  shifted    INTEGER NOT NULL DEFAULT 0 CHECK (shifted IN (0, 1)),
+  -- Its one `complete`, written once it has ended and has a row.
+  event      INTEGER REFERENCES event (seq),
+  -- Only where the person switched excerpts on (usage.md 10).
+  title      TEXT,
+  summary    TEXT,
+  UNIQUE (part, provider, session, turn),
+  CHECK ((cause = 'wake') = (wake IS NOT NULL)),
+  CHECK ((ended_at IS NULL) = (ending IS NULL))
+) STRICT;
+CREATE INDEX turn_open ON turn (part, provider, session) WHERE ended_at IS NULL;
+CREATE INDEX turn_begun ON turn (part, provider, session, started_at) WHERE started_at IS NOT NULL;
+CREATE INDEX turn_by_wake ON turn (wake, started_at) WHERE wake IS NOT NULL;
+CREATE INDEX turn_by_time ON turn (part, started_at);
+
+-- One model reply. A number in it only rises. `turn` is NULL for an agent's own word (the `event` tool), which no hook stands behind.
+CREATE TABLE usage_row (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT,
+  part           INTEGER NOT NULL REFERENCES part (seq),
+  provider       TEXT    NOT NULL,
+  key            TEXT    NOT NULL,
+  turn           INTEGER REFERENCES turn (seq),
+  at             INTEGER NOT NULL,
+  shifted        INTEGER NOT NULL DEFAULT 0 CHECK (shifted IN (0, 1)),
+  model          TEXT    NOT NULL,
+  input          INTEGER NOT NULL,
+  output         INTEGER NOT NULL,
+  cache_read     INTEGER NOT NULL,
+  cache_write    INTEGER NOT NULL,
+  -- Of `cache_write` kept for an hour; of `output` reasoning.
+  cache_write_1h INTEGER NOT NULL,
+  reasoning      INTEGER NOT NULL,
+  -- What the provider itself said it cost, in millionths of a dollar.
+  cost           INTEGER,
+  sidechain      INTEGER NOT NULL DEFAULT 0 CHECK (sidechain IN (0, 1)),
+  UNIQUE (part, provider, key)
+) STRICT;
+CREATE INDEX usage_row_by_turn ON usage_row (turn) WHERE turn IS NOT NULL;
+
+-- The same numbers, summed: every change of a row moves its sum in the same transaction. `quarter` is a quarter hour, counted from 1970
+-- UTC; `wake` is 0 for none; rows whose provider said what they cost are summed apart, for no price is applied to them.
+CREATE TABLE usage_sum (
+  part           INTEGER NOT NULL REFERENCES part (seq),
+  quarter        INTEGER NOT NULL,
+  provider       TEXT    NOT NULL,
+  model          TEXT    NOT NULL,
+  cause          TEXT    NOT NULL CHECK (cause IN ('wake', 'human', 'self')),
+  wake           INTEGER NOT NULL,
+  told           INTEGER NOT NULL CHECK (told IN (0, 1)),
+  replies        INTEGER NOT NULL,
+  input          INTEGER NOT NULL,
+  output         INTEGER NOT NULL,
+  cache_read     INTEGER NOT NULL,
+  cache_write    INTEGER NOT NULL,
+  cache_write_1h INTEGER NOT NULL,
+  reasoning      INTEGER NOT NULL,
+  cost           INTEGER NOT NULL,
+  PRIMARY KEY (part, quarter, provider, model, cause, wake, told)
+) STRICT, WITHOUT ROWID;
+
+-- What was not counted, per quarter hour: transcript lines passed over (`skipped`), reports a hook had to drop (`dropped`), prompts
+-- with a tag of no wake of the part (`foreign_tag`).
+CREATE TABLE usage_lost (
+  part    INTEGER NOT NULL REFERENCES part (seq),
+  quarter INTEGER NOT NULL,
+  what    TEXT    NOT NULL CHECK (what IN ('skipped', 'dropped', 'foreign_tag')),
+  why     TEXT    NOT NULL,
+  count   INTEGER NOT NULL,
+  PRIMARY KEY (part, quarter, what, why)
+) STRICT, WITHOUT ROWID;
+
+-- 7. What a project has learned (src/knowledge) ----------------------------------------------------------------------------------
 
 CREATE TABLE knowledge (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -12,6 +12,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::activity::heard;
 use crate::activity::park;
+use crate::activity::turn;
 use crate::http::App;
 use crate::messaging;
 use crate::store::Outcome;
@@ -100,7 +101,12 @@ async fn sweep_once(app: &App) -> Outcome<()> {
     if closed > 0 {
         tracing::info!(threads = closed, "closed quiet threads");
     }
-    app.store.write(move |tx| wake::sweep(tx, now)).await?;
+    app.store
+        .write(move |tx| {
+            turn::sweep(tx, now)?;
+            wake::sweep(tx, now)
+        })
+        .await?;
     app.store.bound_wal(WAL_LIMIT).await
 }
 

@@ -9,6 +9,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use super::park;
+use super::usage;
 use crate::identity::Caller;
 use crate::store::EventSeq;
 use crate::store::Outcome;
@@ -134,9 +135,18 @@ pub fn record(tx: &Tx<'_>, caller: &Caller, args: EventArgs, now: Time) -> Outco
             usage.counts.get("output_tokens"),
             usage.counts.get("cache_tokens"),
             usage.cost_usd,
-            usage.model,
+            &usage.model,
         ),
     )?;
+    let count = |name| usage.counts.get(name).copied().unwrap_or(0);
+    let tokens = usage::Tokens {
+        input: count("input_tokens"),
+        output: count("output_tokens"),
+        cache_read: count("cache_tokens"),
+        ..usage::Tokens::default()
+    };
+    let model = usage.model.as_deref();
+    usage::own_word(tx, caller.part, &id, tokens, model, usage.cost_usd, now)?;
     let signal = |topic, id: &str| Signal {
         topic,
         project: Some(caller.project),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::HeaderMap;
+use http::StatusCode;
 use http::header;
 use http::request::Parts;
 use rusqlite::Connection;
@@ -17,6 +18,7 @@ use super::trace::Trace;
 use crate::identity::Denial;
 use crate::identity::access;
 use crate::identity::access::PagerCaller;
+use crate::identity::access::PartDenied;
 use crate::identity::token;
 use crate::store::Outcome;
 use crate::store::Time;
@@ -82,6 +84,19 @@ impl Credentials {
                 .post(move |tx| token::used(tx, seq, &remote, client.as_deref(), now));
         }
         Ok(caller)
+    }
+
+    /// The answer to a request about a part that the sender may not speak for.
+    pub(super) fn denied(&self, denied: PartDenied, hint: &'static str) -> Failure {
+        let (status, message) = match denied {
+            PartDenied::UnknownCode => (StatusCode::NOT_FOUND, "no project has this connect code"),
+            PartDenied::UnknownPart => (StatusCode::NOT_FOUND, "the project has no such part"),
+            PartDenied::NotYours => (StatusCode::FORBIDDEN, "the part is another person's"),
+            PartDenied::Banned => (StatusCode::FORBIDDEN, "the part's owner is banned here"),
+        };
+        let mut failure = Failure::new(status, denied.as_str(), message, hint);
+        failure.counts = denied == PartDenied::UnknownCode && self.is_code_alone();
+        failure
     }
 
     /// Whether there is no token: then a code nobody has counts against the peer.

@@ -7,7 +7,6 @@ use super::end;
 use super::find;
 use super::status::Status;
 use crate::activity::turn;
-use crate::api::TurnView;
 use crate::store::Outcome;
 use crate::store::PartSeq;
 use crate::store::ThreadSeq;
@@ -70,43 +69,10 @@ fn on_a_desk(connection: &Connection, thread: ThreadSeq) -> Outcome<bool> {
     let mut rows = statement.query([thread])?;
     while let Some(row) = rows.next()? {
         let part: PartSeq = row.get(0)?;
-        if shown_within(&turn::of(connection, part)?, row.get(1)?) {
+        let shown_at: Time = row.get(1)?;
+        if turn::running_since(connection, part)?.is_some_and(|began| began <= shown_at) {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// Whether a turn that is running had begun when something was shown. One whose begin is not known had.
-fn shown_within(turn: &TurnView, shown_at: Time) -> bool {
-    let running = matches!(turn.state.as_str(), "busy" | "blocked");
-    let began = turn.since.as_deref().and_then(Time::parse);
-    running && began.is_none_or(|began| began <= shown_at)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_running_turn_keeps_what_it_was_shown() {
-        let noon = Time(1_796_126_400_000);
-        let turn = |state: &str, since: Option<Time>| TurnView {
-            state: state.into(),
-            since: since.map(Time::rfc3339),
-            tag: None,
-        };
-        let later = Time(noon.0 + 1);
-        for (turn, shown_at, kept) in [
-            (turn("busy", Some(noon)), noon, true),
-            (turn("busy", Some(noon)), later, true),
-            (turn("blocked", Some(noon)), later, true),
-            (turn("busy", Some(later)), noon, false),
-            (turn("busy", None), noon, true),
-            (turn("idle", Some(noon)), later, false),
-            (TurnView::default(), later, false),
-        ] {
-            assert_eq!(shown_within(&turn, shown_at), kept, "{turn:?} {shown_at:?}");
-        }
-    }
 }

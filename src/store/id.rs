@@ -45,6 +45,8 @@ seq! {
     WakeSeq,
     /// An event's row.
     EventSeq,
+    /// A turn's row.
+    TurnSeq,
     /// A knowledge entry's row.
     KnowledgeSeq,
 }

@@ -21,6 +21,7 @@ mod readers;
 mod signal;
 pub mod text;
 mod time;
+mod words;
 mod writer;
 
 use std::path::Path;
@@ -40,6 +41,7 @@ pub use id::PartSeq;
 pub use id::ProjectSeq;
 pub use id::ThreadSeq;
 pub use id::TokenSeq;
+pub use id::TurnSeq;
 pub use id::UserSeq;
 pub use id::WakeSeq;
 pub use id::new_id;
@@ -53,6 +55,7 @@ pub use signal::Topic;
 pub use time::Clock;
 pub use time::Time;
 pub use time::system_clock;
+pub(crate) use words::words;
 pub use writer::Tx;
 
 use rusqlite::Connection;

@@ -13,7 +13,7 @@
 //!
 //! Where to read on: `consider` decides for a part without an open wake and `open` moves an open one on; what they ask is pure and apart
 //! (`due`, `ladder`, `pingpong`, `lease`, `remind`, `brake`, `budget::lane`); `queue` keeps the order in which places of a budget are given;
-//! `row`, `nudge`, `hold` and `mail` are the tables; `poll` and `report` are what a pager sees;
+//! `row`, `nudge`, `hold` and `mail` are the tables; `poll` and `report` are what a pager sees; `turns` is what an agent's hook proves;
 //! `look`, `ledger`, `span` with its `summary`, and `measure` are what a person sees.
 
 mod again;
@@ -47,6 +47,7 @@ pub mod span;
 pub mod summary;
 mod sweep;
 mod tag;
+mod turns;
 mod words;
 
 pub use again::again;
@@ -61,6 +62,8 @@ pub use row::is_open;
 pub use sweep::consider_owner;
 pub use sweep::consider_project;
 pub use sweep::sweep;
+pub use turns::prompted;
+pub use turns::tagged;
 pub use words::Decision;
 pub use words::HoldReason;
 pub use words::Note;

@@ -35,7 +35,7 @@ pub(super) fn write(tx: &Tx<'_>, wake: &Wake, newest: MessageSeq, now: Time) -> 
     Ok(())
 }
 
-/// Writes the outcome of the wake's present rung; false if it has one.
+/// Writes the outcome of the wake's present rung; false if it has one. A pager's own evidence takes the place of a turn's.
 pub(super) fn conclude(
     tx: &Tx<'_>,
     wake: &Wake,
@@ -46,9 +46,19 @@ pub(super) fn conclude(
 ) -> store::Outcome<bool> {
     let written = tx
         .prepare_cached(
-            "UPDATE nudge SET outcome = ?3, outcome_at = ?4, evidence = ?5, enters = ?6
-              WHERE wake = ?1 AND rung = ?2 AND outcome IS NULL",
+            "UPDATE nudge SET outcome = ?3, outcome_at = coalesce(outcome_at, ?4), evidence = ?5, enters = ?6
+              WHERE wake = ?1 AND rung = ?2 AND (outcome IS NULL OR outcome = ?3 AND proved = 1 AND enters IS NULL AND ?6 IS NOT NULL)",
         )?
         .execute((wake.seq, wake.rung, outcome.as_str(), now, evidence, enters))?;
     Ok(written > 0)
+}
+
+/// A turn began with the line: if nobody has said what became of the newest, it was submitted.
+pub(super) fn prove(tx: &Tx<'_>, wake: &Wake, evidence: &str, at: Time) -> store::Outcome<()> {
+    tx.prepare_cached(
+        "UPDATE nudge SET outcome = 'submitted', outcome_at = ?2, evidence = ?3, proved = 1
+          WHERE seq = (SELECT max(seq) FROM nudge WHERE wake = ?1) AND outcome IS NULL",
+    )?
+    .execute((wake.seq, at, evidence))?;
+    Ok(())
 }

@@ -71,11 +71,13 @@ fn observe(tx: &Tx<'_>, poll: &PollRequest, seat: &Served<'_>, now: Time) -> Out
         machine: &poll.machine,
         version: &poll.version,
         tmux: &poll.tmux,
+        socket: &poll.socket,
         cli: seat.asked.cli.as_deref(),
         cli_version: seat.asked.cli_version.as_deref(),
         look: seat.asked.pane.as_ref(),
     };
-    pane::observe(tx, seat.part, &look, now).map(|_| ())
+    pane::observe(tx, seat.part, &look, now)?;
+    turn::look(tx, seat.part, now).map(|_| ())
 }
 
 /// The same entries without lease or heartbeat: a wake that could be claimed is shown with `lease_ms` 0.

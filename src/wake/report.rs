@@ -16,6 +16,7 @@ use super::queue;
 use super::queue::Others;
 use super::row;
 use super::row::Wake;
+use super::turns;
 use crate::api::ReportRequest;
 use crate::api::ReportResult;
 use crate::api::Stage;
@@ -172,6 +173,7 @@ impl Delivery<'_, '_> {
             wake, report, now, ..
         } = self;
         if wake.state == State::Done || report.nudge != wake.rung {
+            self.late()?;
             return Ok(ReportResult::Stale);
         }
         if wake.lease(self.holder, *now) == Lease::Other {
@@ -269,6 +271,39 @@ impl Delivery<'_, '_> {
             NudgeOutcome::Unconfirmed => row::set_state(tx, facts, wake, State::Unconfirmed)?,
         }
         Ok(ReportResult::Ok)
+    }
+
+    /// What became of a line whose wake is done is written down if its own pager says so, for the fastest wakes are consumed before
+    /// their pager has looked; to the wake it changes nothing.
+    fn late(&self) -> Outcome<()> {
+        let Self {
+            tx,
+            wake,
+            report,
+            now,
+            ..
+        } = self;
+        let ours = wake.holder.as_deref() == Some(self.holder) && report.nudge == wake.rung;
+        if !ours || !wake.typed {
+            return Ok(());
+        }
+        let at = Time::parse(&report.at).map_or(*now, |at| at.min(*now));
+        let at = at.max(wake.nudged_at.unwrap_or(at));
+        match &report.stage {
+            Stage::Submitted {
+                evidence, enters, ..
+            } => {
+                let evidence = cut(evidence, EVIDENCE);
+                let outcome = NudgeOutcome::Submitted;
+                nudge::conclude(tx, wake, outcome, &evidence, Some(*enters), at)?;
+                turns::late(tx, wake, at, *now)
+            }
+            Stage::Unconfirmed { why } => {
+                let why = cut(why, EVIDENCE);
+                nudge::conclude(tx, wake, NudgeOutcome::Unconfirmed, &why, None, at).map(|_| ())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The holder gives its lease back.

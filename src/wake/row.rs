@@ -99,6 +99,13 @@ pub(super) fn by_id(connection: &Connection, part: PartSeq, id: &str) -> Outcome
         .optional()?)
 }
 
+/// The wake of that row.
+pub(super) fn by_seq(connection: &Connection, seq: WakeSeq) -> Outcome<Wake> {
+    Ok(connection
+        .prepare_cached(&format!("{WAKE} WHERE seq = ?1"))?
+        .query_row([seq], wake)?)
+}
+
 /// Whether the part has a wake that is not done.
 ///
 /// # Errors
@@ -284,6 +291,19 @@ pub(super) fn presented(tx: &Tx<'_>, facts: &Facts, wake: &Wake, now: Time) -> O
     )?
     .execute((wake.seq, now))?;
     facts.tell(tx, Topic::Wake, &wake.id);
+    Ok(())
+}
+
+/// The line of a wake that has moved on since was submitted then, and before the agent came for its mail.
+pub(super) fn was_presented(tx: &Tx<'_>, facts: &Facts, wake: &Wake, at: Time) -> Outcome<()> {
+    let first = tx
+        .prepare_cached(
+            "UPDATE wake SET presented_at = min(?2, coalesce(ended_at, ?2)) WHERE seq = ?1 AND presented_at IS NULL",
+        )?
+        .execute((wake.seq, at))?;
+    if first > 0 {
+        facts.tell(tx, Topic::Wake, &wake.id);
+    }
     Ok(())
 }
 

@@ -1,50 +1,6 @@
 //! The words of the capability, as tables, JSON and pages have them.
 
-use rusqlite::ToSql;
-use rusqlite::types::FromSql;
-use rusqlite::types::FromSqlError;
-use rusqlite::types::FromSqlResult;
-use rusqlite::types::ToSqlOutput;
-use rusqlite::types::ValueRef;
-
-/// An enum whose values are words of a column.
-macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident { $($value:ident = $word:literal),* $(,)? })*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name {
-            $($value),*
-        }
-
-        impl $name {
-            /// Every value, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$value),*];
-
-            /// The word of the tables and of JSON.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$value => $word),*
-                }
-            }
-        }
-
-        impl ToSql for $name {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                Ok(self.as_str().into())
-            }
-        }
-
-        impl FromSql for $name {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                match value.as_str()? {
-                    $($word => Ok(Self::$value),)*
-                    _ => Err(FromSqlError::InvalidType),
-                }
-            }
-        }
-    )*};
-}
+use crate::store::words;
 
 words! {
     /// Why a due wake was not issued, in the order of the checks of wake.md 4.

@@ -14,6 +14,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
+use crate::activity::turn;
 use crate::api::MAX_PARTS;
 use crate::api::MAX_WAIT_MS;
 use crate::api::PollAnswer;
@@ -35,6 +36,9 @@ use crate::wake::poll::Served;
 
 /// How long a pager waits before it polls a relay that is stopping.
 const RETRY_MS: u64 = 500;
+
+/// Least time between two looks at what a screen lets go of.
+const RECHECK: Duration = Duration::from_millis(500);
 
 /// Answers at once if there is news, else when there is, or at the end of the wait.
 pub(super) async fn poll(
@@ -60,7 +64,9 @@ pub(super) async fn poll(
         if matches!(news, News::Stopping) {
             break;
         }
-        look = watch.look(&app, false).await?;
+        // The screen has let go of a turn: to write that down is the heartbeat's.
+        let due = matches!(news, News::Due);
+        look = watch.look(&app, watch.poll.claim && due).await?;
         let ends = matches!(news, News::None);
         // A claim is a write: worth it to hand out a wake, and to send a leased one on its way with a whole lease.
         if watch.poll.claim && (look.rev() != watch.poll.seen || ends && look.has_wake()) {
@@ -111,16 +117,21 @@ fn stopping(app: &App, mut look: Look) -> PollAnswer {
 /// Why a poll stopped waiting.
 enum News {
     Perhaps,
+    /// What a hook reported is let go of about now.
+    Due,
     None,
     Stopping,
 }
 
 /// Waits for a signal that may concern the poll.
 async fn news(app: &App, signals: &mut Receiver<Signal>, look: &Look, until: Instant) -> News {
+    let due = look.due.filter(|due| *due < until);
     loop {
         let told = tokio::select! {
             () = app.stop.cancelled() => return News::Stopping,
-            () = tokio::time::sleep_until(until) => return News::None,
+            () = tokio::time::sleep_until(due.unwrap_or(until)) => {
+                return if due.is_some() { News::Due } else { News::None };
+            }
             told = signals.recv() => told,
         };
         match told {
@@ -146,6 +157,8 @@ struct Look {
     entries: Vec<PollPartAnswer>,
     parts: HashSet<PartSeq>,
     projects: HashSet<ProjectSeq>,
+    /// When the screen of one of the parts lets go of what its hook reported, if it stays as it is.
+    due: Option<Instant>,
 }
 
 impl Look {
@@ -235,7 +248,19 @@ fn see(
         refused.push(found.err());
     }
     let parts = seats.iter().map(|seat| seat.part).collect();
-    let mut found = served(&seats)?.into_iter();
+    let found = served(&seats)?;
+    let mut due = None;
+    for (seat, entry) in seats.iter().zip(&found) {
+        if !poll.claim || entry.error.is_some() {
+            continue;
+        }
+        let next = turn::next_look(connection, seat.part, now)?;
+        // Never at once: who claims has just written what was due.
+        let wait =
+            next.map(|next| Duration::from_millis(next.since(now).unsigned_abs()).max(RECHECK));
+        due = [due, wait].into_iter().flatten().min();
+    }
+    let mut found = found.into_iter();
     let entries = poll
         .parts
         .iter()
@@ -254,5 +279,6 @@ fn see(
         entries,
         parts,
         projects,
+        due: due.map(|due| Instant::now() + due),
     }))
 }

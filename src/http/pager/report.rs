@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::Request;
 use axum::extract::State;
-use http::StatusCode;
 
 use crate::api::ReportAnswer;
 use crate::api::ReportRequest;
@@ -13,8 +12,10 @@ use crate::http::app::App;
 use crate::http::failure::Failure;
 use crate::http::machine::Credentials;
 use crate::identity::access;
-use crate::identity::access::PartDenied;
 use crate::wake;
+
+/// What a refused pager is to do.
+const HINT: &str = "type nothing for it; the next poll says what is to be served";
 
 /// Applies a report once, however often it comes.
 pub(super) async fn report(
@@ -38,23 +39,6 @@ pub(super) async fn report(
             wake::report::apply(tx, &report, part.seq, &holder, now).map(Ok)
         })
         .await?
-        .map_err(|denied| refused(denied, &credentials))?;
+        .map_err(|denied| credentials.denied(denied, HINT))?;
     Ok(Json(ReportAnswer { result }))
-}
-
-fn refused(denied: PartDenied, credentials: &Credentials) -> Failure {
-    let (status, message) = match denied {
-        PartDenied::UnknownCode => (StatusCode::NOT_FOUND, "no project has this connect code"),
-        PartDenied::UnknownPart => (StatusCode::NOT_FOUND, "the project has no such part"),
-        PartDenied::NotYours => (StatusCode::FORBIDDEN, "the part is another person's"),
-        PartDenied::Banned => (StatusCode::FORBIDDEN, "the part's owner is banned here"),
-    };
-    let mut failure = Failure::new(
-        status,
-        denied.as_str(),
-        message,
-        "type nothing for it; the next poll says what is to be served",
-    );
-    failure.counts = denied == PartDenied::UnknownCode && credentials.is_code_alone();
-    failure
 }
