@@ -174,10 +174,7 @@ pub(in crate::activity) const OF_TURN: &str = "SELECT part, provider FROM turn W
 type Of = (PartSeq, String);
 
 /// The rows of a turn, and whose they are.
-pub(super) fn of_turn(
-    connection: &Connection,
-    turn: TurnSeq,
-) -> Outcome<(Vec<Kept>, Option<Of>)> {
+pub(super) fn of_turn(connection: &Connection, turn: TurnSeq) -> Outcome<(Vec<Kept>, Option<Of>)> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM usage_row AS r WHERE r.turn = ?1 AND r.turn IS NOT NULL"
     ))?;
