@@ -119,6 +119,34 @@ impl Client {
         query: &[(&'static str, String)],
         body: Option<&Value>,
     ) -> Result<Value, Failure> {
+        let mut response = self.send(method, path, query, body).await?;
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.piece().await? {
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    }
+
+    /// A read whose answer comes piece by piece.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub async fn stream(
+        &self,
+        path: &str,
+        query: &[(&'static str, String)],
+    ) -> Result<Answer<'_>, Failure> {
+        self.send(Method::GET, path, query, None).await
+    }
+
+    /// Sends one call; its answer if it is no refusal.
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&'static str, String)],
+        body: Option<&Value>,
+    ) -> Result<Answer<'_>, Failure> {
         let mut url = format!("{}/api/admin/{path}", self.base);
         if !query.is_empty() {
             let pairs: Vec<String> = query
@@ -136,17 +164,17 @@ impl Client {
         }
         let response = request.send().await.map_err(|error| self.silent(&error))?;
         let status = response.status();
+        if status.is_success() {
+            return Ok(Answer {
+                client: self,
+                response,
+            });
+        }
         let bytes = response
             .bytes()
             .await
             .map_err(|error| self.silent(&error))?;
-        if status == http::StatusCode::NO_CONTENT {
-            return Ok(Value::Null);
-        }
         let answer: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-        if status.is_success() {
-            return Ok(answer);
-        }
         if status == http::StatusCode::UNAUTHORIZED {
             return Err(self.token_refused());
         }
@@ -178,6 +206,31 @@ impl Client {
         };
         Failure::new(Exit::Refused, "token_unknown", message)
             .fix("--db FILE names the relay's database")
+    }
+}
+
+/// A relay's answer on its way.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    client: &'a Client,
+    response: reqwest::Response,
+}
+
+impl Answer<'_> {
+    /// What came next; `None` after the whole answer.
+    ///
+    /// # Errors
+    /// Exit 4 if it broke off.
+    pub async fn piece(&mut self) -> Result<Option<bytes::Bytes>, Failure> {
+        let piece = self.response.chunk().await;
+        piece.map_err(|error| {
+            let mut failure = self.client.silent(&error);
+            if !error.is_timeout() {
+                let base = text::line(&self.client.base);
+                failure.message = format!("the relay at {base} broke off its answer");
+            }
+            failure
+        })
     }
 }
 

@@ -16,6 +16,7 @@ pub mod context;
 mod demo;
 mod demo_agent;
 mod detach;
+mod export;
 pub mod failure;
 mod field;
 mod hand_over;
@@ -133,6 +134,8 @@ enum Command {
     Backup(backup::Arguments),
     /// Put a backup in the place of the database
     Restore(restore::Arguments),
+    /// Write out all mail, wakes and knowledge as JSON Lines, without secrets
+    Export(export::Arguments),
     /// Run the pager in the foreground: the same program as relayroom-pager
     #[command(disable_help_flag = true)]
     Pager(Passed),
@@ -243,6 +246,7 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Member(arguments) => member::run(context, arguments).await,
             Command::Knowledge(arguments) => knowledge::run(context, arguments).await,
             Command::Backup(arguments) => backup::run(context, arguments).await,
+            Command::Export(arguments) => export::run(context, arguments).await,
             Command::Restore(arguments) => restore::run(context, arguments).await,
         }
     })

@@ -12,6 +12,7 @@
 pub mod backup;
 mod connect;
 mod error;
+pub mod export;
 mod id;
 mod inspect;
 mod lock;

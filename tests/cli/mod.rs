@@ -3,6 +3,7 @@
 mod admin;
 mod backup;
 mod demo;
+mod export;
 mod help;
 mod home;
 mod ids;

@@ -52,6 +52,7 @@ const ASKING: &[&[&str]] = &[
         "Not npm.",
     ],
     &["knowledge", "list"],
+    &["export", "--out", "all.jsonl"],
     &["project", "new", "blog"],
     &["project", "archive", "--project", "blog"],
     &["project", "unarchive", "--project", "blog"],

@@ -5,6 +5,7 @@
 
 mod attention;
 mod backup;
+mod export;
 mod inbox;
 mod knowledge;
 mod messages;
@@ -52,6 +53,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/threads/{id}", get(threads::show).patch(threads::change))
         .route("/inbox", get(inbox::list))
         .route("/backup", post(backup::make))
+        .route("/export", get(export::export))
         .route("/search", get(search::search))
         .route("/wakes", get(wakes::list))
         .route("/playbook", get(playbook::show).put(playbook::change))
