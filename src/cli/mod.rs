@@ -12,6 +12,7 @@
 mod backup;
 pub mod client;
 mod close;
+mod completions;
 pub mod context;
 mod demo;
 mod demo_agent;
@@ -26,6 +27,7 @@ mod inbox;
 mod interrupt;
 mod knowledge;
 mod logging;
+mod man;
 mod member;
 mod part;
 mod pause;
@@ -46,6 +48,7 @@ pub mod text;
 mod threads;
 mod token;
 mod up;
+mod visible;
 mod wake;
 mod wakes;
 mod wakes_report;
@@ -136,6 +139,10 @@ enum Command {
     Restore(restore::Arguments),
     /// Write out all mail, wakes and knowledge as JSON Lines, without secrets
     Export(export::Arguments),
+    /// Print what a shell needs to complete commands and flags
+    Completions(completions::Arguments),
+    /// Write a man page per command
+    Man(man::Arguments),
     /// Run the pager in the foreground: the same program as relayroom-pager
     #[command(disable_help_flag = true)]
     Pager(Passed),
@@ -247,6 +254,8 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Knowledge(arguments) => knowledge::run(context, arguments).await,
             Command::Backup(arguments) => backup::run(context, arguments).await,
             Command::Export(arguments) => export::run(context, arguments).await,
+            Command::Completions(arguments) => completions::run(context, arguments),
+            Command::Man(arguments) => man::run(context, arguments),
             Command::Restore(arguments) => restore::run(context, arguments).await,
         }
     })

@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup;
+mod completions;
 mod demo;
 mod export;
 mod help;
