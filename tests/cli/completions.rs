@@ -24,7 +24,10 @@ fn told(home: &Home) -> BTreeMap<Vec<String>, Vec<String>> {
                 .lines()
                 .map(str::trim_start)
                 .filter(|line| line.starts_with('-'))
-                .filter_map(|line| line.split([' ', ',', '[']).find(|word| word.starts_with("--")))
+                .filter_map(|line| {
+                    line.split([' ', ',', '['])
+                        .find(|word| word.starts_with("--"))
+                })
                 .map(str::to_owned)
                 .collect();
             (path, flags)
