@@ -203,9 +203,10 @@ impl Team {
             unread_only: true,
             ..InboxArgs::default()
         };
+        let now = self.relay.now();
         let inbox = self
             .relay
-            .ask(|connection| messaging::inbox(connection, &caller, &args))?;
+            .ask(|connection| messaging::inbox(connection, &caller, &args, now))?;
         for item in inbox.list.items {
             if !item.fyi && !self.agents[part].todo.contains(&item.thread_id) {
                 self.agents[part].todo.push_back(item.thread_id);

@@ -26,6 +26,9 @@ use crate::store::system_clock;
 /// How long a relay on a taken port is asked who it is.
 const ASK: Duration = Duration::from_secs(1);
 
+/// Threads for what may not run on an async one; more than there are connections to read with have nothing to do.
+const BLOCKING: usize = 8;
+
 /// Arguments of `serve`.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Arguments {
@@ -47,6 +50,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
     }
     logging::start(context)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        // What reads is short and shares few connections: more threads would only take turns.
+        .max_blocking_threads(BLOCKING)
         .enable_all()
         .build()?;
     let served = runtime.block_on(serve(context, &arguments.listen));

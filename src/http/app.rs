@@ -11,6 +11,7 @@ use super::settings::Settings;
 use crate::activity::Heard;
 use crate::identity;
 use crate::messaging::EmptyPolls;
+use crate::messaging::WaitingMarks;
 use crate::store::Clock;
 use crate::store::Outcome;
 use crate::store::Store;
@@ -29,6 +30,8 @@ pub struct App {
     pub heard: Arc<Heard>,
     /// Who keeps asking for an empty inbox.
     pub empty_polls: EmptyPolls,
+    /// What was shown to parts and stands in the writer's queue.
+    pub waiting_marks: WaitingMarks,
     /// Whether the file was writable a moment ago.
     pub health: Health,
     /// Where the relay listens.
@@ -61,6 +64,7 @@ impl App {
             settings,
             heard: Arc::default(),
             empty_polls: EmptyPolls::default(),
+            waiting_marks: WaitingMarks::default(),
             health: Health::default(),
             addresses,
             refusals,

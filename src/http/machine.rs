@@ -65,7 +65,7 @@ impl Credentials {
         let asking = self.clone();
         let caller = app
             .store
-            .read(move |connection| asking.ask(connection, now))
+            .glance(move |connection| asking.ask(connection, now))
             .await??;
         if let (Some(trace), Some(user)) = (parts.extensions.get::<Arc<Trace>>(), caller.user) {
             trace.set_actor(format!("user {}", user.0));

@@ -48,7 +48,7 @@ impl Visitor {
         let now = app.now();
         let (request, entry) = app
             .store
-            .read(move |connection| {
+            .glance(move |connection| {
                 let entry = access::mcp(connection, &request, now)?;
                 Ok((request, entry))
             })
@@ -136,6 +136,22 @@ impl Seat {
                 let caller = Self::again(&request, tx, now)?;
                 rule(tx, &caller, now)
             })
+            .await
+    }
+
+    /// Runs a rule that reads a few indexed rows.
+    ///
+    /// # Errors
+    /// What the rule returned.
+    pub(super) async fn glance<T, F>(&self, rule: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&rusqlite::Connection, &Caller) -> Outcome<T> + Send + 'static,
+    {
+        let caller = self.caller.clone();
+        self.app
+            .store
+            .glance(move |connection| rule(connection, &caller))
             .await
     }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::find;
 use super::list;
 use super::list::List;
+use super::marks;
 use super::preview::preview;
 use super::status::Status;
 use crate::identity::Caller;
@@ -65,7 +66,8 @@ pub struct InboxItem {
 pub struct Inbox {
     /// The answer.
     pub list: List<InboxItem>,
-    /// Messages of it that are new to the part or still unread: for [`mark_shown`](super::mark_shown). Empty: nothing to write.
+    /// Messages of it that are new to the part, or still unread and not shown a moment ago: for
+    /// [`mark_shown`](super::mark_shown). Empty: nothing to write.
     pub shown: Vec<MessageSeq>,
 }
 
@@ -73,14 +75,19 @@ pub struct Inbox {
 ///
 /// # Errors
 /// `invalid_argument` for the limit, `bad_cursor`.
-pub fn inbox(connection: &Connection, caller: &Caller, args: &InboxArgs) -> Outcome<Inbox> {
-    of_part(connection, caller.part, args)
+pub fn inbox(
+    connection: &Connection,
+    caller: &Caller,
+    args: &InboxArgs,
+    now: Time,
+) -> Outcome<Inbox> {
+    of_part(connection, caller.part, args, now)
 }
 
 /// All of a part's mail in live threads, older than `?2`. The walk goes down one partial index and never sorts.
 pub(super) const ALL: &str = "
     SELECT r.message, m.id, t.id, t.subject, p.slug, r.read_at IS NULL, m.urgent, m.fyi, m.at, m.body, t.status,
-           r.seen_at IS NULL
+           r.last_seen_at
       FROM recipient AS r
       CROSS JOIN message AS m ON m.seq = r.message
       CROSS JOIN thread AS t ON t.seq = r.thread
@@ -91,7 +98,7 @@ pub(super) const ALL: &str = "
 /// As [`ALL`], what was not read.
 pub(super) const UNREAD: &str = "
     SELECT r.message, m.id, t.id, t.subject, p.slug, r.read_at IS NULL, m.urgent, m.fyi, m.at, m.body, t.status,
-           r.seen_at IS NULL
+           r.last_seen_at
       FROM recipient AS r
       CROSS JOIN message AS m ON m.seq = r.message
       CROSS JOIN thread AS t ON t.seq = r.thread
@@ -106,7 +113,12 @@ struct Row {
 }
 
 /// The inbox of a part, whoever asks.
-pub(super) fn of_part(connection: &Connection, part: PartSeq, args: &InboxArgs) -> Outcome<Inbox> {
+pub(super) fn of_part(
+    connection: &Connection,
+    part: PartSeq,
+    args: &InboxArgs,
+    now: Time,
+) -> Outcome<Inbox> {
     let limit = list::limit(args.limit, 1..=50, 30)?;
     let before = match &args.before {
         None => MessageSeq(i64::MAX),
@@ -115,7 +127,7 @@ pub(super) fn of_part(connection: &Connection, part: PartSeq, args: &InboxArgs) 
     let sql = if args.unread_only { UNREAD } else { ALL };
     let mut statement = connection.prepare_cached(sql)?;
     let rows: Vec<Row> = statement
-        .query_map((part, before, limit), row)?
+        .query_map((part, before, limit), |found| row(found, now))?
         .collect::<rusqlite::Result<_>>()?;
     let marks: Vec<(MessageSeq, bool)> = rows.iter().map(|row| (row.seq, row.to_mark)).collect();
     let items = rows.into_iter().map(|row| row.item).collect();
@@ -128,13 +140,12 @@ pub(super) fn of_part(connection: &Connection, part: PartSeq, args: &InboxArgs) 
     Ok(Inbox { list, shown })
 }
 
-fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+fn row(row: &rusqlite::Row<'_>, now: Time) -> rusqlite::Result<Row> {
     let sender: Option<String> = row.get(4)?;
     let unread: bool = row.get(5)?;
     let at: Time = row.get(8)?;
     let (preview, full) = preview(row.get_ref(9)?.as_str()?);
     let status: Status = row.get(10)?;
-    let never_seen: bool = row.get(11)?;
     Ok(Row {
         seq: row.get(0)?,
         item: InboxItem {
@@ -150,7 +161,7 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
             full,
             thread_status: status.as_str(),
         },
-        to_mark: unread || never_seen,
+        to_mark: marks::due(unread, row.get(11)?, now),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Shown and read: what a recipient was given, and what it is done with (tools.md 8). Neither is ever taken back.
 
+use std::time::Duration;
+
 use crate::identity::part;
 use crate::store::MessageSeq;
 use crate::store::Outcome;
@@ -11,6 +13,14 @@ use crate::store::Time;
 use crate::store::Topic;
 use crate::store::Tx;
 use crate::wake;
+
+/// A message shown again within this time is not marked again: who asks in a loop costs no commit per call.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Whether showing a message is to be written down: the first time, and again for as long as it is unread.
+pub(super) fn due(unread: bool, last_shown: Option<Time>, now: Time) -> bool {
+    last_shown.is_none_or(|last| unread && now - AGAIN >= last)
+}
 
 /// Marks messages shown to a part by its `inbox` or `show`, and its wake consumed, also when the answer was empty. It stands in the
 /// writer's queue behind an answer that has left (DESIGN 3).

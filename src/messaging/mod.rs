@@ -40,6 +40,7 @@ mod send;
 mod show;
 mod status;
 mod threads;
+mod waiting_marks;
 mod whoami;
 
 pub use ack::Acked;
@@ -76,6 +77,7 @@ pub use status::Status;
 pub use threads::ThreadRow;
 pub use threads::ThreadsArgs;
 pub use threads::threads;
+pub use waiting_marks::WaitingMarks;
 pub use whoami::Whoami;
 pub use whoami::unread;
 pub use whoami::whoami;

@@ -127,8 +127,9 @@ pub fn look_on(
     connection: &Connection,
     part: PartSeq,
     args: &InboxArgs,
+    now: Time,
 ) -> Outcome<List<InboxItem>> {
-    super::inbox::of_part(connection, part, args).map(|inbox| inbox.list)
+    super::inbox::of_part(connection, part, args, now).map(|inbox| inbox.list)
 }
 
 /// The person opened a thread: what was shown of it is shown and read (dashboard.md 5).

@@ -67,12 +67,10 @@ pub(super) fn resolve(
     author: &Author<'_>,
     names: &[String],
 ) -> Outcome<Vec<Recipient>> {
-    let project = project::get(connection, author.project())?;
-    let parts = part::all(connection, project.seq)?;
     let mut found: Vec<Recipient> = Vec::new();
     let mut bad: Vec<(&str, &'static str)> = Vec::new();
     for name in names {
-        match one(&parts, project.main_part, author, name) {
+        match one(connection, author, name)? {
             Ok(recipient) if found.contains(&recipient) => {}
             Ok(recipient) => found.push(recipient),
             Err(why) => bad.push((name, why)),
@@ -81,45 +79,57 @@ pub(super) fn resolve(
     if bad.is_empty() {
         return Ok(found);
     }
+    let parts = part::all(connection, author.project())?;
     Err(refusal(&parts, author, &bad).into())
 }
 
+/// Whom one name means, or why nobody.
 fn one(
-    parts: &[Part],
-    main: Option<PartSeq>,
+    connection: &Connection,
     author: &Author<'_>,
     name: &str,
-) -> Result<Recipient, &'static str> {
+) -> Outcome<Result<Recipient, &'static str>> {
     if name == slug::HUMAN {
-        return match author {
+        return Ok(match author {
             Author::Part(_) => Ok(Recipient {
                 part: None,
                 name: name.to_owned(),
             }),
             Author::Person { .. } => Err("self"),
-        };
+        });
     }
     if !slug::is_slug(name) {
-        return Err("malformed");
+        return Ok(Err("malformed"));
     }
-    let named = parts.iter().find(|part| part.slug == name);
-    let live = named.filter(|part| part.deleted_at.is_none());
-    let part = match (live, named) {
-        (Some(part), _) => part,
-        (None, _) if name == MAIN => parts
-            .iter()
-            .find(|part| Some(part.seq) == main && part.deleted_at.is_none())
-            .ok_or("no_main")?,
-        (None, Some(_)) => return Err("deleted"),
-        (None, None) => return Err("unknown"),
+    let part = match part::by_slug(connection, author.project(), name)? {
+        Some(part) if part.deleted_at.is_none() => part,
+        named if name != MAIN => {
+            return Ok(Err(if named.is_some() {
+                "deleted"
+            } else {
+                "unknown"
+            }));
+        }
+        _ => match main(connection, author.project())? {
+            Some(part) => part,
+            None => return Ok(Err("no_main")),
+        },
     };
     if Some(part.seq) == author.part() {
-        return Err("self");
+        return Ok(Err("self"));
     }
-    Ok(Recipient {
+    Ok(Ok(Recipient {
         part: Some(part.seq),
-        name: part.slug.clone(),
-    })
+        name: part.slug,
+    }))
+}
+
+/// The project's main part, while it lives.
+fn main(connection: &Connection, project: ProjectSeq) -> Outcome<Option<Part>> {
+    let Some(seq) = project::get(connection, project)?.main_part else {
+        return Ok(None);
+    };
+    Ok(Some(part::get(connection, seq)?).filter(|part| part.deleted_at.is_none()))
 }
 
 fn refusal(parts: &[Part], author: &Author<'_>, bad: &[(&str, &'static str)]) -> Refusal {
@@ -174,18 +184,21 @@ fn bad_name(name: &str, why: &str, others: &[&str]) -> Value {
     entry
 }
 
+/// Counts no further than it has to: a project may have thousands of parts.
+const CAP: &str = "
+    SELECT coalesce(max_broadcast,
+                    (SELECT count(*) FROM (SELECT 1 FROM part WHERE project = ?1 AND deleted_at IS NULL LIMIT 8)))
+      FROM project WHERE seq = ?1";
+
 /// The most parts a message may reach at once: the project's setting, else min(live parts, 8).
 ///
 /// # Errors
 /// A fault of the store.
 pub(super) fn cap(connection: &Connection, project: ProjectSeq) -> Outcome<usize> {
-    let (set, live): (Option<u32>, u32) = connection
-        .prepare_cached(
-            "SELECT max_broadcast, (SELECT count(*) FROM part WHERE project = ?1 AND deleted_at IS NULL)
-               FROM project WHERE seq = ?1",
-        )?
-        .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(set.unwrap_or_else(|| live.min(8)) as usize)
+    let cap: u32 = connection
+        .prepare_cached(CAP)?
+        .query_row([project], |row| row.get(0))?;
+    Ok(cap as usize)
 }
 
 /// Refuses a send to more parts than the cap; the person does not count.

@@ -13,6 +13,7 @@ use super::cursor::Cursor;
 use super::find;
 use super::find::Thread;
 use super::list::size;
+use super::marks;
 use super::receipts;
 use super::threads::ThreadRow;
 use crate::identity::slug;
@@ -98,7 +99,12 @@ struct Row {
 ///
 /// # Errors
 /// `invalid_argument`, `thread_not_found`, `bad_cursor`.
-pub fn show(connection: &Connection, reader: &Author<'_>, args: &ShowArgs) -> Outcome<Shown> {
+pub fn show(
+    connection: &Connection,
+    reader: &Author<'_>,
+    args: &ShowArgs,
+    now: Time,
+) -> Outcome<Shown> {
     let thread = find::thread(connection, reader.project(), &args.thread_id)?;
     let (from, given) = match &args.after {
         None => (0, None),
@@ -116,7 +122,7 @@ pub fn show(connection: &Connection, reader: &Author<'_>, args: &ShowArgs) -> Ou
     let mut statement = connection.prepare_cached(ROWS)?;
     let mut rows = statement.query((thread.seq, from, reader.part()))?;
     while let Some(found) = rows.next()? {
-        let mut row = row(found)?;
+        let mut row = row(found, now)?;
         if reader.part().is_none() || row.sender == reader.part() {
             row.message.receipts = Some(receipts::of(connection, row.seq)?);
         }
@@ -159,16 +165,18 @@ fn cut(page: &mut Shown, mut message: ShownMessage, room: usize) -> String {
 pub(super) const ROWS: &str = "
     SELECT m.seq, m.sender, m.id, p.slug, m.body, m.at, m.urgent, m.fyi,
            r.message IS NOT NULL AND r.read_at IS NULL,
-           r.message IS NOT NULL AND (r.read_at IS NULL OR r.seen_at IS NULL)
+           r.message IS NOT NULL, r.last_seen_at
       FROM message AS m
       LEFT JOIN part AS p ON p.seq = m.sender
       LEFT JOIN recipient AS r ON r.message = m.seq AND r.part IS ?3
      WHERE m.thread = ?1 AND m.ordinal >= ?2
      ORDER BY m.ordinal";
 
-fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+fn row(row: &rusqlite::Row<'_>, now: Time) -> rusqlite::Result<Row> {
     let sender: Option<String> = row.get(3)?;
     let at: Time = row.get(5)?;
+    let unread: bool = row.get(8)?;
+    let addressed: bool = row.get(9)?;
     Ok(Row {
         seq: row.get(0)?,
         sender: row.get(1)?,
@@ -177,14 +185,14 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
             from: sender.unwrap_or_else(|| slug::HUMAN.to_owned()),
             body: row.get(4)?,
             created_at: at.rfc3339(),
-            unread: row.get(8)?,
+            unread,
             urgent: row.get(6)?,
             fyi: row.get(7)?,
             receipts: None,
             offset: None,
             cut: false,
         },
-        to_mark: row.get(9)?,
+        to_mark: addressed && marks::due(unread, row.get(10)?, now),
     })
 }
 

@@ -29,6 +29,8 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(test)]
+pub(crate) use connect::steady;
 pub use error::Error;
 pub use error::Fault;
 pub use error::Outcome;
@@ -157,13 +159,13 @@ impl Store {
     }
 
     /// Puts `job` into the writer's queue and does not wait for it: for marks whose loss in a crash repeats a wake and never loses a
-    /// message. Later writes stand behind it. A failure is logged.
-    pub fn post<F>(&self, job: F)
+    /// message. Later writes stand behind it. A failure is logged; false: the queue had no place for it.
+    pub fn post<F>(&self, job: F) -> bool
     where
         F: FnOnce(&Tx<'_>) -> Outcome<()> + Send + 'static,
     {
         // The answer is dropped on purpose: the writer logs a fault, and nobody waits.
-        let _ = self.inner.writer.send(job);
+        self.inner.writer.send(job).is_ok()
     }
 
     /// Runs `job` on a read-only connection, off the async threads. All it reads is one snapshot.
@@ -181,6 +183,22 @@ impl Store {
             .unwrap_or(Err(Error::Fault(Fault::Stopped)))
     }
 
+    /// [`Store::read`] for a few indexed rows: it runs where the caller is, since a hop to another thread and back costs more than
+    /// the read. With all connections out it hops all the same, rather than wait on an async thread.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn glance<T, F>(&self, job: F) -> Outcome<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    {
+        match self.inner.readers.try_get() {
+            Some(connection) => snapshot(&connection, job),
+            None => self.read(job).await,
+        }
+    }
+
     /// [`Store::read`] for callers without a runtime.
     ///
     /// # Errors
@@ -190,10 +208,7 @@ impl Store {
         F: FnOnce(&Connection) -> Outcome<T>,
     {
         let connection = self.inner.readers.get().map_err(|_| Fault::Stopped)?;
-        let snapshot = connection.unchecked_transaction()?;
-        let answer = job(&snapshot);
-        snapshot.finish()?;
-        answer
+        snapshot(&connection, job)
     }
 
     /// Subscribes to what is signalled after each commit. A receiver that lags learns so and reads the tables again.
@@ -227,4 +242,13 @@ impl Store {
         }
         self.inner.writer.checkpoint().await
     }
+}
+
+/// Runs `job` in one read transaction: all it reads is of one moment. A job that panics leaves the transaction open, and the pool drops
+/// the connection.
+fn snapshot<T>(connection: &Connection, job: impl FnOnce(&Connection) -> Outcome<T>) -> Outcome<T> {
+    connection.prepare_cached("BEGIN")?.execute([])?;
+    let answer = job(connection);
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    answer
 }

@@ -65,11 +65,17 @@ pub(super) fn note(
     Ok(())
 }
 
+/// Ends what is open. Left to itself SQLite walks through all holds the part ever had.
+pub(super) const CLOSE: &str =
+    "UPDATE hold INDEXED BY hold_open SET ended_at = ?2 WHERE part = ?1 AND ended_at IS NULL";
+
+/// The reason of what is open; the index is named as in [`CLOSE`].
+pub(super) const REASON: &str =
+    "SELECT reason FROM hold INDEXED BY hold_open WHERE part = ?1 AND ended_at IS NULL";
+
 /// Closes the part's open hold, if it has one.
 pub(super) fn close(tx: &Tx<'_>, facts: &Facts, now: Time) -> Outcome<()> {
-    let closed = tx
-        .prepare_cached("UPDATE hold SET ended_at = ?2 WHERE part = ?1 AND ended_at IS NULL")?
-        .execute((facts.part, now))?;
+    let closed = tx.prepare_cached(CLOSE)?.execute((facts.part, now))?;
     if closed > 0 {
         facts.tell(tx, Topic::Hold, "");
     }
@@ -79,7 +85,7 @@ pub(super) fn close(tx: &Tx<'_>, facts: &Facts, now: Time) -> Outcome<()> {
 /// Why the part's mail waits without a wake, if it does.
 pub(super) fn reason(connection: &Connection, part: PartSeq) -> Outcome<Option<HoldReason>> {
     Ok(connection
-        .prepare_cached("SELECT reason FROM hold WHERE part = ?1 AND ended_at IS NULL")?
+        .prepare_cached(REASON)?
         .query_row([part], |row| row.get(0))
         .optional()?)
 }

@@ -35,6 +35,7 @@ fn plan(connection: &Connection, sql: &str) -> String {
 
 fn schema() -> Connection {
     let connection = Connection::open_in_memory().unwrap();
+    crate::store::steady(&connection).unwrap();
     connection
         .execute_batch(include_str!("../../schema.sql"))
         .unwrap();
@@ -56,6 +57,8 @@ fn every_hot_query_searches_by_its_index() {
         ("nudges", budget::NUDGES, "COVERING INDEX nudge_by_owner"),
         ("places", budget::PLACES, "INDEX wake_place"),
         ("ceiling", budget::HUMAN_NUDGES, "INDEX nudge_by_part"),
+        ("hold to close", hold::CLOSE, "INDEX hold_open"),
+        ("open hold", hold::REASON, "INDEX hold_open"),
         ("rank", hold::OLDEST, "INDEX recipient_loud"),
         ("queue", hold::QUEUE, "INDEX hold_open_by_owner"),
         ("cooldown", held::LAST_CAUSED, "INDEX wake_by_cause"),

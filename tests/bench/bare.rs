@@ -1,4 +1,4 @@
-//! What the relay is measured against: a bare axum handler, and the same with one pooled connection that commits per call.
+//! What the relay is measured against: a bare axum handler, and the relay's own `send` with one pooled connection that commits per call.
 
 use std::io::BufRead;
 use std::io::BufReader;
@@ -8,11 +8,14 @@ use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::routing::post;
 use axum::serve::ListenerExt;
+
+use crate::place::Writing;
 
 /// One of these servers in a process of its own.
 pub struct Server {
@@ -55,33 +58,17 @@ pub fn http() {
     ));
 }
 
-/// Stores every POST's body in a transaction of its own, on the one connection of a pool.
-pub fn pool(file: &str) {
-    let connection = rusqlite::Connection::open(file).unwrap();
-    connection
-        .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-             CREATE TABLE IF NOT EXISTS message (seq INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);",
-        )
-        .unwrap();
-    let pool = Arc::new(Mutex::new(connection));
+/// Sends by the relay's own rules, one call after the other and a commit for each: what a pool of one writing connection reaches.
+pub fn pool(folder: &str) {
+    let place = Arc::new(Writing::open(Path::new(folder)));
+    let turn = Arc::new(tokio::sync::Mutex::new(()));
+    let calls = Arc::new(AtomicUsize::new(0));
     serve(Router::new().route(
         "/",
-        post(async move |body: String| {
-            let pool = Arc::clone(&pool);
-            tokio::task::spawn_blocking(move || {
-                let mut connection = pool.lock().unwrap();
-                let tx = connection
-                    .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-                    .unwrap();
-                tx.prepare_cached("INSERT INTO message (body) VALUES (?1)")
-                    .unwrap()
-                    .execute([&body])
-                    .unwrap();
-                tx.commit().unwrap();
-            })
-            .await
-            .unwrap();
+        post(async move |_: String| {
+            let n = calls.fetch_add(1, Ordering::Relaxed);
+            let _turn = turn.lock().await;
+            place.send(n).await;
             "{}"
         }),
     ));

@@ -19,6 +19,7 @@ use relayroom::identity::token;
 use relayroom::identity::token::Binding;
 use relayroom::messaging;
 use relayroom::messaging::Author;
+use relayroom::messaging::InboxArgs;
 use relayroom::messaging::SendArgs;
 use relayroom::store::Outcome;
 use relayroom::store::Store;
@@ -71,6 +72,11 @@ impl Place {
                 })
                 .unwrap();
         }
+        // As in a relay that is in use: what lies in an inbox was shown before.
+        let parts = Arc::clone(&requests);
+        store
+            .write_blocking(move |tx| parts.iter().try_for_each(|part| show_all(tx, part, now)))
+            .unwrap();
         Self {
             folder,
             code,
@@ -127,6 +133,22 @@ fn furnish(tx: &Tx<'_>, now: Time) -> Outcome<(String, Vec<(String, String)>)> {
         tokens.push((name, token::issue(tx, owner, &binding, "", None, now)?.0));
     }
     Ok((shop.connect_code, tokens))
+}
+
+/// Shows a part all of its inbox.
+fn show_all(tx: &Tx<'_>, request: &McpRequest, now: Time) -> Outcome<()> {
+    let Ok(access::Entry::Caller(caller)) = access::mcp(tx, request, now)? else {
+        panic!("turned away");
+    };
+    let mut args = InboxArgs::default();
+    loop {
+        let page = messaging::inbox(tx, &caller, &args, now)?;
+        messaging::mark_shown(tx, caller.part, &page.shown, now)?;
+        match page.list.items.last() {
+            Some(last) => args.before = Some(last.message_id.clone()),
+            None => return Ok(()),
+        }
+    }
 }
 
 /// One thread of ten messages, a message every four seconds of the past.
@@ -198,6 +220,59 @@ fn thread(
     Ok(())
 }
 
+/// A file to send in without a relay.
+pub struct Writing {
+    store: Store,
+    requests: Vec<McpRequest>,
+}
+
+impl Writing {
+    /// Makes the file, with the same parts as a [`Place`].
+    pub fn open(folder: &Path) -> Self {
+        let (now, _) = system_clock();
+        let store = Store::open(&folder.join("pool.db"), "", now).unwrap();
+        let (code, tokens) = store.write_blocking(move |tx| furnish(tx, now)).unwrap();
+        let requests = tokens
+            .into_iter()
+            .map(|(part, secret)| McpRequest {
+                authorization: Some(format!("Bearer {secret}").into_bytes()),
+                code: code.clone(),
+                part: Some(part),
+            })
+            .collect();
+        Self { store, requests }
+    }
+
+    /// The `n`th send of [`Served::sends`].
+    pub async fn send(&self, n: usize) {
+        let request = self.requests[n % PARTS].clone();
+        let (now, _) = system_clock();
+        self.store
+            .write(move |tx| {
+                let Ok(access::Entry::Caller(caller)) = access::mcp(tx, &request, now)? else {
+                    panic!("turned away");
+                };
+                let args = SendArgs {
+                    subject: format!("Load {n}"),
+                    body: load_body(n),
+                    to: vec![load_recipient(n)],
+                    ..SendArgs::default()
+                };
+                messaging::send(tx, &Author::Part(&caller), &args, now)
+            })
+            .await
+            .unwrap();
+    }
+}
+
+fn load_body(n: usize) -> String {
+    format!("Is the index on orders still needed? Number {n}.")
+}
+
+fn load_recipient(n: usize) -> String {
+    format!("part-{}", (n + 1) % PARTS)
+}
+
 /// The real relay on a place's file.
 pub struct Served {
     child: Child,
@@ -253,12 +328,13 @@ impl Served {
     pub fn sends(&self) -> Load {
         let (code, tokens) = (self.code.clone(), Arc::clone(&self.tokens));
         Load::new(self.address, move |n| {
-            let (from, to) = (n % PARTS, (n + 1) % PARTS);
             assert!(n < PARTS * 20, "more sends than the brakes let through");
             let arguments = format!(
-                r#"{{"subject":"Load {n}","body":"Is the index on orders still needed? Number {n}.","to":["part-{to}"]}}"#
+                r#"{{"subject":"Load {n}","body":"{}","to":["{}"]}}"#,
+                load_body(n),
+                load_recipient(n)
             );
-            request(&code, &tokens[from], n, "send", &arguments)
+            request(&code, &tokens[n % PARTS], n, "send", &arguments)
         })
     }
 

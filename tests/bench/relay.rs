@@ -63,8 +63,7 @@ async fn measure(table: &mut Table, small: &Place, large: &Place) {
         .run(CLIENTS, SPAN)
         .await;
     let send = relay.sends().run(CLIENTS, SPAN).await;
-    let pool_file = small.folder().join("pool.db");
-    let pool = bare::Server::start("bare-pool", Some(&pool_file));
+    let pool = bare::Server::start("bare-pool", Some(small.folder()));
     let pooled = Load::plain(pool.address).run(CLIENTS, SPAN).await;
     drop(pool);
     let tools = relay.tools_list_bytes().await;

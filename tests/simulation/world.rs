@@ -395,8 +395,9 @@ impl World {
 
     fn inbox(&mut self, part: usize, late: bool) -> Checked {
         let caller = self.relay.caller(part);
+        let now = self.relay.now();
         let read = self.relay.read(|connection| {
-            let inbox = messaging::inbox(connection, &caller, &InboxArgs::default())?;
+            let inbox = messaging::inbox(connection, &caller, &InboxArgs::default(), now)?;
             Ok((inbox, wake::is_open(connection, caller.part)?))
         })?;
         let Some((inbox, woken)) = read else {
@@ -418,8 +419,9 @@ impl World {
             thread_id,
             ..ShowArgs::default()
         };
+        let now = self.relay.now();
         let read = self.relay.read(|connection| {
-            let shown = messaging::show(connection, &Author::Part(&caller), &args)?;
+            let shown = messaging::show(connection, &Author::Part(&caller), &args, now)?;
             Ok((shown.shown, wake::is_open(connection, caller.part)?))
         })?;
         if let Some((shown, woken)) = read {

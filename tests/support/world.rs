@@ -265,7 +265,7 @@ impl World {
     /// An inbox whose answer was lost: read, never marked.
     pub fn peek(&self, name: &str, args: InboxArgs) -> Outcome<Inbox> {
         let caller = self.caller(name);
-        self.read(|connection| messaging::inbox(connection, &caller, &args))
+        self.read(|connection| messaging::inbox(connection, &caller, &args, self.now()))
     }
 
     /// What the edge posts after an answer.

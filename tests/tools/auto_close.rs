@@ -129,7 +129,7 @@ fn tools_084_holding_flagged_and_unshown_threads_stay() {
         after: None,
     };
     let shown = world
-        .read(|connection| messaging::show(connection, &human, &args))
+        .read(|connection| messaging::show(connection, &human, &args, world.now()))
         .unwrap()
         .shown;
     let shop = world.shop;

@@ -49,7 +49,7 @@ fn open(world: &World, thread: &str) -> Shown {
         after: None,
     };
     let shown = world
-        .read(|connection| messaging::show(connection, &human, &args))
+        .read(|connection| messaging::show(connection, &human, &args, world.now()))
         .unwrap();
     let marks = shown.shown.clone();
     world
@@ -95,7 +95,7 @@ fn cli_021_looking_on_marks_nothing() {
     world.sent("api", &["web"], "s", "x");
     let part = world.part("web");
     let list = world
-        .read(|connection| person::look_on(connection, part, &InboxArgs::default()))
+        .read(|connection| person::look_on(connection, part, &InboxArgs::default(), world.now()))
         .unwrap();
     assert_eq!(list.items.len(), 1);
     assert_eq!(

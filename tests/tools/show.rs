@@ -18,8 +18,9 @@ fn show(world: &World, name: &str, thread: &str, after: Option<&str>) -> Outcome
         thread_id: thread.into(),
         after: after.map(str::to_owned),
     };
-    let shown =
-        world.read(|connection| messaging::show(connection, &Author::Part(&caller), &args))?;
+    let shown = world.read(|connection| {
+        messaging::show(connection, &Author::Part(&caller), &args, world.now())
+    })?;
     assert!(serde_json::to_string(&shown).unwrap().len() <= 49_152);
     world.mark_shown(name, &shown.shown);
     Ok(shown)
@@ -199,7 +200,8 @@ fn tools_075_show_finds_nothing_of_another_project() {
         thread_id: thread,
         after: None,
     };
-    let refused =
-        world.read(|connection| messaging::show(connection, &Author::Part(&foreigner), &args));
+    let refused = world.read(|connection| {
+        messaging::show(connection, &Author::Part(&foreigner), &args, world.now())
+    });
     assert_eq!(code(refused), "thread_not_found");
 }

@@ -37,6 +37,7 @@ pub(super) async fn list(
     Admin(_): Admin,
     Params(filter): Params<Filter>,
 ) -> Result<Json<Value>, Failure> {
+    let now = app.now();
     let answer = app
         .store
         .read(move |connection| {
@@ -55,7 +56,7 @@ pub(super) async fn list(
                 limit: Some(LOOKED_ON),
                 before: None,
             };
-            let messages = person::look_on(connection, part.seq, &args)?;
+            let messages = person::look_on(connection, part.seq, &args, now)?;
             Ok(listed("items", messages))
         })
         .await?;

@@ -96,7 +96,7 @@ pub(super) async fn show(
                 user: admin.seq,
                 project,
             };
-            let page = messaging::show(connection, &reader, &ShowArgs { thread_id, after })?;
+            let page = messaging::show(connection, &reader, &ShowArgs { thread_id, after }, now)?;
             Ok((project, page))
         })
         .await?;

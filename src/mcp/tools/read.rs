@@ -24,16 +24,17 @@ pub(super) async fn inbox(tool: &Tool, seat: &Seat, mut args: Args) -> Blocks {
         limit: args.integer(tool, "limit")?,
         before: args.text("before")?,
     };
+    let now = seat.app.now();
     let (mut inbox, woken) = seat
-        .read(move |connection, caller| {
-            let inbox = messaging::inbox(connection, caller, &asked)?;
+        .glance(move |connection, caller| {
+            let inbox = messaging::inbox(connection, caller, &asked, now)?;
             Ok((inbox, wake::is_open(connection, caller.part)?))
         })
         .await?;
     seat.app
         .empty_polls
         .advise(seat.caller.part, &mut inbox, seat.app.now());
-    mark(seat, inbox.shown, woken);
+    mark(seat, &inbox.shown, woken);
     render::list(inbox.list, "message", args.ignored)
 }
 
@@ -55,25 +56,35 @@ pub(super) async fn show(seat: &Seat, mut args: Args) -> Blocks {
         thread_id: args.required("threadId")?,
         after: args.text("after")?,
     };
+    let now = seat.app.now();
     let (shown, woken) = seat
         .read(move |connection, caller| {
-            let shown = messaging::show(connection, &Author::Part(caller), &asked)?;
+            let shown = messaging::show(connection, &Author::Part(caller), &asked, now)?;
             Ok((shown, wake::is_open(connection, caller.part)?))
         })
         .await?;
-    mark(seat, shown.shown.clone(), woken);
+    mark(seat, &shown.shown, woken);
     render::object(&shown, args.ignored)
 }
 
 /// Writes that messages were shown and the wake consumed, if there is anything of it.
-fn mark(seat: &Seat, shown: Vec<MessageSeq>, woken: bool) {
+fn mark(seat: &Seat, shown: &[MessageSeq], woken: bool) {
     if shown.is_empty() && !woken {
         return;
     }
-    let (part, now) = (seat.caller.part, seat.app.now());
-    seat.app
-        .store
-        .post(move |tx| messaging::mark_shown(tx, part, &shown, now));
+    let part = seat.caller.part;
+    if !seat.app.waiting_marks.add(part, shown, seat.app.now()) {
+        return;
+    }
+    let app = Arc::clone(&seat.app);
+    let queued = seat.app.store.post(move |tx| {
+        app.waiting_marks.take(part).map_or(Ok(()), |(shown, at)| {
+            messaging::mark_shown(tx, part, &shown, at)
+        })
+    });
+    if !queued {
+        seat.app.waiting_marks.take(part);
+    }
 }
 
 pub(super) async fn search(tool: &Tool, seat: &Seat, mut args: Args) -> Blocks {
@@ -100,6 +111,6 @@ pub(super) async fn roster(seat: &Seat, args: Args) -> Blocks {
 }
 
 pub(super) async fn whoami(seat: &Seat, args: Args) -> Blocks {
-    let whoami = seat.read(messaging::whoami).await?;
+    let whoami = seat.glance(messaging::whoami).await?;
     render::object(&whoami, args.ignored)
 }
