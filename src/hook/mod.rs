@@ -7,19 +7,25 @@
 //! - **Unnoticed**: whatever fails, the agent's turn is neither delayed, nor changed, nor ended differently.
 //!
 //! `input` takes what a CLI hands over, `event` says what it means, `find` to which part it belongs; `run` is the order of things after
-//! that. `post` is the way to the relay, and `spool` what waits for it. `place` is the part's folder of state, with `turns` and the
-//! log; `playbook` is the file the agent reads.
+//! that. `transcripts` says which files hold replies, `read` their lines, `parse` what a line means, and `reading` ties these to the
+//! posts. `post` is the way to the relay, and `spool` what waits for it. `place` is the part's folder of state, with `turns`, `files` and
+//! the log; `playbook` is the file the agent reads.
 //!
 //! It uses `api` and `config`, ids and time, and nothing of the server.
 
 pub mod event;
 pub mod excerpts;
+pub mod files;
 pub mod find;
 pub mod input;
 mod log;
+pub mod parse;
 pub mod place;
 pub mod playbook;
 pub mod post;
+pub mod read;
+mod reading;
 pub mod run;
 pub mod spool;
+pub mod transcripts;
 pub mod turns;

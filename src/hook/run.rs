@@ -18,7 +18,9 @@ use super::post;
 use super::post::Answer;
 use super::post::Door;
 use super::post::Report;
+use super::reading;
 use super::spool::Spool;
+use super::transcripts;
 use super::turns;
 use crate::api::hook::ActivityKind;
 use crate::api::hook::ActivityReport;
@@ -59,6 +61,9 @@ pub fn event(provider: Provider, flags: &Flags, event: &Event, env: &Env, begun:
         Found::Refused { config, why } => return refused(&config, &why, env, now),
         Found::Part(joined) => *joined,
     };
+    if event.kind != ActivityKind::Blocked && transcripts::is_child(provider, event) {
+        return;
+    }
     let place = Place::of(env, &joined);
     place.make(&joined);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -110,18 +115,36 @@ impl Run<'_> {
         let mut report = self.activity();
         report.dropped = self.spool.take_dropped();
         let dropped = report.dropped;
-        let answered = self.post(Report::Activity(Box::new(report))).await;
+        let limit = post::ANSWER.min(self.left());
+        let report = Report::Activity(Box::new(report));
+        let (answered, _) = self.post_within(report, limit).await;
         if !answered {
             self.spool.give_back_dropped(dropped);
         }
-        if answered {
-            if self.event.kind == ActivityKind::SessionStart {
-                self.refresh_playbook().await;
+        if self.reads() {
+            reading::transcripts(self, answered).await;
+        }
+        if !answered {
+            return;
+        }
+        if self.event.kind == ActivityKind::SessionStart {
+            self.refresh_playbook().await;
+        }
+        for note in self.spool.send(&self.door, SPOOLED.min(self.left())).await {
+            self.log(note);
+        }
+    }
+
+    /// Whether this is a moment to read transcripts. Gemini deletes some on leaving, and ends some turns without a word.
+    fn reads(&self) -> bool {
+        match self.provider {
+            Provider::Claude | Provider::Codex => {
+                matches!(
+                    self.event.kind,
+                    ActivityKind::TurnEnd | ActivityKind::SessionEnd
+                )
             }
-            let limit = SPOOLED.min(self.left());
-            for note in self.spool.send(&self.door, limit).await {
-                self.log(note);
-            }
+            Provider::Gemini => self.event.kind != ActivityKind::TurnStart,
         }
     }
 
@@ -135,33 +158,35 @@ impl Run<'_> {
         whole.saturating_sub(self.begun.elapsed())
     }
 
-    /// Posts, or keeps for later; whether it was answered for good.
-    async fn post(&self, report: Report) -> bool {
+    /// Posts, or keeps for later: whether it was answered for good, else whether it is kept.
+    pub(super) async fn post_within(&self, report: Report, limit: Duration) -> (bool, bool) {
         let (now, _) = store::system_clock();
-        match self
-            .door
-            .post(&report, now, post::ANSWER.min(self.left()))
-            .await
-        {
+        match self.door.post(&report, now, limit).await {
             Answer::Taken(note) => {
                 if let Some(note) = note {
                     self.log(note);
                 }
-                true
+                (true, false)
             }
             Answer::Ended(status) => {
                 self.log(format_args!("ended by HTTP {status}"));
-                true
+                (true, false)
             }
             Answer::Kept(why) => {
-                let kept = self.spool.keep(report, now);
-                self.log(format_args!(
-                    "{why}: {}",
-                    if kept { "kept" } else { "dropped" }
-                ));
-                false
+                self.log(why);
+                (false, self.keep(report))
             }
         }
+    }
+
+    /// Puts a report into the spool; false if there is no room.
+    pub(super) fn keep(&self, report: Report) -> bool {
+        let (now, _) = store::system_clock();
+        let kept = self.spool.keep(report, now);
+        if !kept {
+            self.log("no room in the spool");
+        }
+        kept
     }
 
     fn activity(&mut self) -> ActivityReport {
