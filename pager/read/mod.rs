@@ -3,7 +3,7 @@
 //! The promise is one-sided: whatever cannot be read, or could be read two ways, is never [`Kind::Ready`].
 //! `agent` looks at processes, `composer`, `dialog` and `live` at the screen, `sample` at time; [`verdict()`] ranks what they found.
 
-mod agent;
+pub mod agent;
 mod composer;
 mod dialog;
 mod live;

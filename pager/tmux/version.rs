@@ -51,6 +51,12 @@ impl Version {
         self >= Self { major: 3, minor: 2 }
     }
 
+    /// Whether new sessions and windows take variables (`-e`).
+    #[must_use]
+    pub fn takes_variables(self) -> bool {
+        self >= Self { major: 3, minor: 2 }
+    }
+
     /// Whether nobody here has seen it.
     #[must_use]
     pub fn is_unknown(self) -> bool {

@@ -25,6 +25,7 @@ mod hook;
 pub mod ids;
 mod inbox;
 mod interrupt;
+mod join;
 mod knowledge;
 mod logging;
 mod man;
@@ -46,6 +47,7 @@ mod status;
 pub mod table;
 pub mod text;
 mod threads;
+mod tmux;
 mod token;
 mod up;
 mod visible;
@@ -95,6 +97,13 @@ enum Command {
     Serve(serve::Arguments),
     /// Start relay and pager where they do not run, and say what is next
     Up(up::Arguments),
+    /// Make this worktree's agent a part of the project, and start it
+    Join(join::Arguments),
+    /// Take a part out of its worktree; its mail stays
+    Leave(join::leave::Arguments),
+    /// Become the agent of a worktree
+    #[command(hide = true)]
+    Exec(join::exec::Arguments),
     /// Watch two scripted agents work together in a place of their own
     Demo(demo::Arguments),
     /// Show relay, pager, what needs you, and every part
@@ -232,6 +241,9 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Hook(_) => Ok(()),
             Command::Serve(_) => Ok(()),
             Command::Up(arguments) => up::run(context, &arguments).await,
+            Command::Join(arguments) => join::run(context, &arguments).await,
+            Command::Leave(arguments) => join::leave::run(context, &arguments).await,
+            Command::Exec(arguments) => join::exec::run(&context.env, &arguments),
             Command::Demo(arguments) => demo::run(context, &arguments).await,
             Command::DemoAgent(arguments) => demo_agent::run(&arguments).await,
             Command::Status(arguments) => status::run(context, &arguments).await,

@@ -181,6 +181,12 @@ impl Screen {
         }
     }
 
+    /// Whether a person is there to ask: at both ends a terminal.
+    #[must_use]
+    pub fn can_ask(&self) -> bool {
+        self.terminal && std::io::stdin().is_terminal()
+    }
+
     /// Asks a question that needs a yes. Only where stdin and stdout are terminals; elsewhere `--yes` must have been given.
     ///
     /// # Errors
@@ -189,7 +195,7 @@ impl Screen {
         if yes {
             return Ok(());
         }
-        if !self.terminal || !std::io::stdin().is_terminal() {
+        if !self.can_ask() {
             return Err(Failure::usage(format!(
                 "{question} This needs a yes, and there is no terminal to ask on: add --yes"
             )));

@@ -48,10 +48,11 @@ fn pagers(context: &Context, answer: &Value) -> Vec<(&'static str, String)> {
     let heard = field::list(answer, "pagers");
     if heard.is_empty() {
         // `None`: the one `up` starts runs; it serves no pane of these parts yet.
-        let words = match up::only_one(context, &context.server()) {
-            Ok(None) => "runs and serves no pane (relayroom part show PART says how)",
-            _ => "none was heard (relayroom up)",
-        };
+        let words =
+            match up::pager::only_one(context, &context.server(), &up::pager::socket(context)) {
+                Ok(None) => "runs and serves no pane (relayroom part show PART says how)",
+                _ => "none was heard (relayroom up)",
+            };
         return vec![("pager", context.screen.paint(Style::Warning, words))];
     }
     let each = heard.iter().map(|pager| {

@@ -18,8 +18,8 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::field;
 use crate::cli::logging;
+use crate::cli::tmux::Tmux;
 use crate::config;
-use crate::pager::tmux::Version;
 use crate::store::Store;
 
 /// The parts of the story.
@@ -61,46 +61,6 @@ pub(super) struct Crew {
     tmux: Tmux,
 }
 
-/// Refuses where there is no tmux that has pane options.
-///
-/// # Errors
-/// Exit 1 with the command that installs it.
-pub(super) fn need_tmux(context: &Context) -> Result<(), Failure> {
-    let printed = Command::new("tmux").arg("-V").output();
-    let Ok(output) = printed else {
-        return Err(Failure::fault("the demo needs tmux, and there is none").fix(install(context)));
-    };
-    let text = String::from_utf8_lossy(&output.stdout);
-    match Version::parse(&text) {
-        Some(version) if !version.has_pane_options() => Err(Failure::fault(format!(
-            "the demo needs tmux 3.0 or newer, this is {}",
-            text.trim()
-        ))
-        .fix(install(context))),
-        _ => Ok(()),
-    }
-}
-
-/// The command that installs tmux here.
-fn install(context: &Context) -> String {
-    let known = [
-        ("apt-get", "sudo apt-get install tmux"),
-        ("dnf", "sudo dnf install tmux"),
-        ("pacman", "sudo pacman -S tmux"),
-        ("zypper", "sudo zypper install tmux"),
-        ("apk", "sudo apk add tmux"),
-        ("brew", "brew install tmux"),
-    ];
-    let path = context.env.get("PATH").unwrap_or_default();
-    let has =
-        |program: &str| std::env::split_paths(path).any(|folder| folder.join(program).is_file());
-    known
-        .into_iter()
-        .find(|(program, _)| has(program))
-        .map_or("install tmux 3.0 or newer", |(_, command)| command)
-        .to_owned()
-}
-
 /// Starts relay, sessions and pager, in this order.
 ///
 /// # Errors
@@ -128,10 +88,7 @@ pub(super) async fn start(
         )
         .await?;
     let code = field::word(&project, "code");
-    let tmux = Tmux {
-        socket: place.socket(),
-        environment: environment(context, &folder),
-    };
+    let tmux = Tmux::alone(place.socket(), environment(context, &folder));
     for part in PARTS {
         let body = json!({ "part": part });
         let added = client.call(Method::POST, "parts", &[], Some(&body)).await?;
@@ -139,7 +96,7 @@ pub(super) async fn start(
         config::write_secret(&token_file, field::word(&added, "token"))?;
         let url = format!("{}/mcp/{code}?part={part}", client.base());
         let session = agent_command(&agent, part, &url, &token_file, pace);
-        tmux.new_session(part, size, &session)?;
+        new_session(&tmux, part, size, &session)?;
         tmux.run(&[
             "set-option",
             "-p",
@@ -262,49 +219,20 @@ impl Crew {
     }
 }
 
-/// The demo's own tmux server.
-struct Tmux {
-    socket: PathBuf,
-    environment: Vec<(&'static str, PathBuf)>,
-}
-
-impl Tmux {
-    fn new_session(&self, name: &str, size: Size, command: &[String]) -> Result<(), Failure> {
-        let (width, height) = (size.width.to_string(), size.height.to_string());
-        let mut words = vec![
-            "new-session",
-            "-d",
-            "-s",
-            name,
-            "-x",
-            &width,
-            "-y",
-            &height,
-            "--",
-        ];
-        words.extend(command.iter().map(String::as_str));
-        self.run(&words).map(drop)
-    }
-
-    /// Runs one tmux command; what it printed.
-    fn run(&self, words: &[&str]) -> Result<String, Failure> {
-        let output = Command::new("tmux")
-            .arg("-S")
-            .arg(&self.socket)
-            .args(["-u", "-f", "/dev/null"])
-            .args(words)
-            .env_clear()
-            .envs(self.environment.iter().cloned())
-            .stdin(Stdio::null())
-            .output()?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(Failure::fault(format!(
-                "tmux {}: {}",
-                words[0],
-                said.trim()
-            )));
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
+/// A detached session of that size that runs `command`.
+fn new_session(tmux: &Tmux, name: &str, size: Size, command: &[String]) -> Result<(), Failure> {
+    let (width, height) = (size.width.to_string(), size.height.to_string());
+    let mut words = vec![
+        "new-session",
+        "-d",
+        "-s",
+        name,
+        "-x",
+        &width,
+        "-y",
+        &height,
+        "--",
+    ];
+    words.extend(command.iter().map(String::as_str));
+    tmux.run(&words).map(drop)
 }

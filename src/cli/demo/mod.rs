@@ -68,7 +68,7 @@ impl Arguments {
 /// # Errors
 /// Exit 1 if not every wake was consumed in time, or without tmux; exit 130 if interrupted.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
-    crew::need_tmux(context)?;
+    crate::cli::tmux::need(context, "the demo")?;
     let temporary = context.env.path("TMPDIR");
     let temporary = temporary.unwrap_or_else(|| PathBuf::from("/tmp"));
     let mut place = Place::make(&temporary, arguments.keep)?;
