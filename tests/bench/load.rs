@@ -100,10 +100,14 @@ impl Connection {
         }
     }
 
-    /// Posts and returns the body of a 200 answer without a JSON-RPC error or a refusal.
+    /// Posts, with a token unless it is empty, and returns the body of a 200 answer without a JSON-RPC error or a refusal.
     pub async fn post(&mut self, path: &str, token: &str, body: &str) -> String {
+        let bearer = match token {
+            "" => String::new(),
+            token => format!("Authorization: Bearer {token}\r\n"),
+        };
         let request = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            "POST {path} HTTP/1.1\r\nHost: {}\r\n{bearer}Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.host,
             body.len()
         );

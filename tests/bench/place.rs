@@ -7,6 +7,7 @@ use std::process::Command;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
+use std::time::Instant;
 
 use relayroom::identity;
 use relayroom::identity::Level;
@@ -336,6 +337,41 @@ impl Served {
             );
             request(&code, &tokens[n % PARTS], n, "send", &arguments)
         })
+    }
+
+    /// Lets a poll wait for a part that has no wake, sends to it, and measures from the answer to the send to the answer to the poll.
+    pub async fn woken_after_send(&self, n: usize) -> Duration {
+        let part = WRITERS + n;
+        let poll = |seen: &str, wait: u64| {
+            format!(
+                r#"{{"pager":"bench","machine":"here","version":"1","wait_ms":{wait},"seen":"{seen}","parts":[{{"code":"{}","part":"{}"}}]}}"#,
+                self.code, self.tokens[part].0
+            )
+        };
+        let path = "/api/pager/poll";
+        let mut pager = Connection::open(self.address).await;
+        let first = pager.post(path, "", &poll("", 0)).await;
+        let first: serde_json::Value = serde_json::from_str(&first).unwrap();
+        let waiting = poll(first["rev"].as_str().unwrap(), 25_000);
+        let answered = tokio::spawn(async move {
+            let answer = pager.post(path, "", &waiting).await;
+            (Instant::now(), answer)
+        });
+        // Nothing shows from outside that a poll waits; one that comes late is answered at once and makes the figure no better.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let arguments = format!(
+            r#"{{"subject":"Wake {n}","body":"Number {n}.","to":["{}"]}}"#,
+            self.tokens[part].0
+        );
+        let (path, token, body) = self.call(n, part + 1, "send", &arguments);
+        Connection::open(self.address)
+            .await
+            .post(&path, &token, &body)
+            .await;
+        let sent = Instant::now();
+        let (at, answer) = answered.await.unwrap();
+        assert!(answer.contains("\"wakeId\""), "{answer}");
+        at.saturating_duration_since(sent)
     }
 
     pub async fn tools_list_bytes(&self) -> usize {

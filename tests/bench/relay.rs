@@ -11,13 +11,16 @@
 
 mod bare;
 mod load;
+#[allow(dead_code, reason = "what benchmarks share is not all used by each")]
 mod place;
+mod table;
 
 use std::time::Duration;
 use std::time::Instant;
 
 use load::Load;
 use place::Place;
+use table::Table;
 
 /// Callers at once in the throughput figures.
 const CLIENTS: usize = 32;
@@ -41,10 +44,7 @@ fn main() {
     let small = Place::with_messages(1_000);
     let large = Place::with_messages(100_000);
     runtime.block_on(measure(&mut table, &small, &large));
-    table.print();
-    if table.broken {
-        std::process::exit(1);
-    }
+    table.end();
 }
 
 async fn measure(table: &mut Table, small: &Place, large: &Place) {
@@ -136,28 +136,4 @@ async fn measure(table: &mut Table, small: &Place, large: &Place) {
         "at most 9,000 bytes",
         tools <= 9_000,
     );
-}
-
-/// The table of README.md.
-#[derive(Default)]
-struct Table {
-    rows: Vec<String>,
-    broken: bool,
-}
-
-impl Table {
-    fn row(&mut self, what: &str, measured: &str, promise: &str, kept: bool) {
-        let mark = if kept { "" } else { " **broken**" };
-        self.rows
-            .push(format!("| {what} | {measured} | {promise}{mark} |"));
-        self.broken |= !kept;
-    }
-
-    fn print(&self) {
-        println!("| what | measured | promised |");
-        println!("|---|---|---|");
-        for row in &self.rows {
-            println!("{row}");
-        }
-    }
 }
