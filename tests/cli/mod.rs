@@ -15,4 +15,5 @@ mod output;
 mod restore;
 mod serve;
 mod up;
+mod up_parts;
 mod wakes;

@@ -73,7 +73,7 @@ fn cli_001_up_starts_relay_and_pager_once_and_says_what_is_next() {
     let first = running.up(&[]);
     assert_eq!(first["relay"]["state"], "started", "{first}");
     assert_eq!(first["pager"]["state"], "started", "{first}");
-    assert_eq!(first["next"], "relayroom project new NAME");
+    assert_eq!(first["next"], "cd <worktree> && relayroom join web");
     let before = running.processes();
     assert_eq!(before.len(), 2, "{before:?}");
 

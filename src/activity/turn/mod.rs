@@ -8,6 +8,7 @@
 //! `rule` and `state` decide, pure; `told` reads a report; `session`, `row` and `complete` are the tables.
 
 pub(in crate::activity) mod complete;
+mod last;
 pub(in crate::activity) mod row;
 mod rule;
 mod session;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+pub use last::last;
 pub use rule::Prompt;
 pub use session::Session;
 pub use told::Activity;

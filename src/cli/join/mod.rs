@@ -12,6 +12,7 @@
 //! - **Nothing is ever typed** into a pane ([`pane`]): an agent is started in the place of a shell, or of `join` itself.
 
 pub mod agent;
+pub mod bring;
 mod changes;
 mod checks;
 mod edit;

@@ -37,6 +37,8 @@ pub enum State {
     Runs,
     /// It was started.
     Started,
+    /// It would be, by a command that starts nothing.
+    WouldStart,
     /// It is not there, and nobody asked for it.
     NotStarted,
 }
@@ -48,6 +50,7 @@ impl State {
         match self {
             Self::Runs => "runs",
             Self::Started => "started",
+            Self::WouldStart => "would be started",
             Self::NotStarted => "not started",
         }
     }

@@ -304,12 +304,7 @@ fn entries(
     let mut plan = entry::put(
         checked.agent,
         around,
-        &Entry {
-            url: record::url(word(&record.server), word(&record.code), word(&record.part)),
-            token: word(&record.agent_token).to_owned(),
-            hook: hook_command(checked.agent.name())?,
-            version: checked.version,
-        },
+        &Entry::of(record, checked.agent, checked.version)?,
     )?;
     let before = checked.before.as_ref().and_then(record::agent);
     if let Some(before) = before.filter(|before| *before != checked.agent) {
@@ -319,22 +314,6 @@ fn entries(
         plan.home.extend(old.home);
     }
     Ok(plan)
-}
-
-/// The hook's command line: the absolute program path and two words (usage.md 1).
-///
-/// # Errors
-/// The system's, if this very program cannot be named.
-pub(super) fn hook_command(agent: &str) -> Result<String, Failure> {
-    let program = std::env::current_exe()?;
-    let program = program.to_string_lossy();
-    let plain = program
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b"/._-+".contains(&b));
-    Ok(match plain {
-        true => format!("{program} hook {agent}"),
-        false => format!("'{}' hook {agent}", program.replace('\'', r"'\''")),
-    })
 }
 
 fn config(place: &Place, record: &File) -> Result<Change, Failure> {

@@ -1,22 +1,30 @@
-//! `relayroom up`: makes everything run that should, and nothing twice (cli.md 3).
+//! `relayroom up`: makes everything run that should, and nothing twice (cli.md 3): the relay, the pagers, and each part of this machine
+//! that is joined. Typed after a reboot it brings back sessions and conversations, too.
 
 pub(super) mod pager;
+mod parts;
 mod relay;
 
 use serde_json::Value;
 use serde_json::json;
 
+use super::client;
 use super::client::Client;
 use super::context::Context;
 use super::failure::Failure;
 use super::field;
-use super::table::Cell;
-use super::table::Table;
+use super::join::register::Register;
 use crate::config;
 
 /// Arguments of `up`.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
+    /// Start no agent
+    #[arg(long)]
+    no_agents: bool,
+    /// Only these parts
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    only: Vec<String>,
     /// Start nothing, say what would be started
     #[arg(long)]
     dry_run: bool,
@@ -43,85 +51,91 @@ impl State {
 /// Starts what does not run, and prints every part and what is next.
 ///
 /// # Errors
-/// What did not start, with the last lines it said.
+/// What did not start, with the last lines it said; exit 1 if a part did not come up.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
     let (relay, base) = relay::start(context, arguments.dry_run).await?;
+    let register = Register::read(&context.env)?;
+    let meant = parts::meant(register, &base, &arguments.only)?;
     let socket = pager::socket(context);
-    let pager = if !arguments.dry_run {
-        pager::start(context, &base, &socket).await?
-    } else if pager::only_one(context, &base, &socket)?.is_some() {
-        State::WouldStart
-    } else {
-        State::Runs
-    };
+    let pager = pagers(context, arguments, &base, &meant).await?;
     let status = match relay {
         State::WouldStart => json!({}),
+        _ if !client::is_loopback(&base)? => json!({}),
         _ => {
             let token = config::admin_token_file(&context.db());
             let client = Client::at(&base, token, context.timeout())?;
             client.get("status", &[]).await?
         }
     };
-    let next = next(&status);
+    let rows = parts::bring_all(context, arguments, &meant, &status).await;
+    let next = next(&status, meant.is_empty());
     if context.screen.json {
-        return context.screen.object(json!({
+        let rows: Vec<Value> = rows.iter().map(parts::Row::json).collect();
+        context.screen.object(json!({
             "relay": {"state": relay.as_str(), "address": base},
             "pager": {"state": pager.as_str(), "socket": socket.to_string_lossy()},
-            "parts": status["parts"],
+            "parts": rows,
             "next": next,
-        }));
+        }))?;
+    } else {
+        let server = match std::os::unix::net::UnixStream::connect(&socket) {
+            Ok(_) => "",
+            Err(_) => " (no tmux server there yet)",
+        };
+        context.screen.fields(&[
+            ("relay", format!("{} {base}", relay.as_str())),
+            (
+                "pager",
+                format!("{} for tmux {}{server}", pager.as_str(), socket.display()),
+            ),
+        ])?;
+        let table = parts::table(&rows);
+        table
+            .lines(&context.screen)
+            .iter()
+            .try_for_each(|line| context.screen.line(line))?;
+        context.screen.line(format!("next: {next}"))?;
     }
-    let server = match std::os::unix::net::UnixStream::connect(&socket) {
-        Ok(_) => "",
-        Err(_) => " (no tmux server there yet)",
-    };
-    context.screen.fields(&[
-        ("relay", format!("{} {base}", relay.as_str())),
-        (
-            "pager",
-            format!("{} for tmux {}{server}", pager.as_str(), socket.display()),
-        ),
-    ])?;
-    let table = parts(&status, context);
-    table
-        .lines(&context.screen)
-        .iter()
-        .try_for_each(|line| context.screen.line(line))?;
-    context.screen.line(format!("next: {next}"))
+    match rows.iter().filter(|row| row.why.is_some()).count() {
+        0 => Ok(()),
+        1 => Err(Failure::fault("a part did not come up")),
+        many => Err(Failure::fault(format!("{many} parts did not come up"))),
+    }
 }
 
-/// One record per part: what is known of its agent, and who serves its pane.
-fn parts(status: &Value, context: &Context) -> Table {
-    let mut table = Table::new(&["part", "state", "agent", "pager"]);
-    for part in field::list(status, "parts") {
-        let pager = match field::word(&part["pager"], "state") {
-            "" => "not seen",
-            state => state,
+/// A pager for the person's own tmux server, and for every other one that a part lives on; what became of the first.
+async fn pagers(
+    context: &Context,
+    arguments: &Arguments,
+    base: &str,
+    meant: &[super::join::register::Worktree],
+) -> Result<State, Failure> {
+    let own = pager::socket(context);
+    let mut state = State::Runs;
+    let mut sockets = parts::sockets(meant);
+    sockets.insert(own.clone());
+    for socket in sockets {
+        let one = if !arguments.dry_run {
+            pager::start(context, base, &socket).await?
+        } else if pager::only_one(context, base, &socket)?.is_some() {
+            State::WouldStart
+        } else {
+            State::Runs
         };
-        table.row(vec![
-            Cell::text(field::word(part, "part")),
-            Cell::text(field::word(part, "state")),
-            Cell::age(field::time(part, "lastSeen"), context.now()),
-            Cell::text(pager),
-        ]);
+        if socket == own {
+            state = one;
+        }
     }
-    table
+    Ok(state)
 }
 
 /// The command to type next.
-fn next(status: &Value) -> &'static str {
+fn next(status: &Value, nothing_joined: bool) -> &'static str {
     let parts = field::list(status, "parts");
-    if field::number(&status["counts"], "projects") == 0 {
-        "relayroom project new NAME"
-    } else if parts.is_empty() {
-        "relayroom part add NAME"
-    } else if parts
-        .iter()
-        .all(|part| field::word(part, "lastSeen").is_empty())
-    {
-        "relayroom part show PART says how its agent connects and its pane is served"
-    } else {
-        "relayroom status"
+    match (nothing_joined, parts.is_empty()) {
+        (true, true) => "cd <worktree> && relayroom join web",
+        (true, false) => "cd <worktree> && relayroom join PART",
+        (false, _) => "relayroom status",
     }
 }
 
@@ -131,14 +145,10 @@ mod tests {
 
     #[test]
     fn what_is_next_follows_from_what_is_there() {
-        let none = json!({"counts": {"projects": 0}, "parts": []});
-        let empty = json!({"counts": {"projects": 1}, "parts": []});
-        let silent = json!({"counts": {"projects": 1}, "parts": [{"part": "web"}]});
-        let heard = json!({"counts": {"projects": 1},
-            "parts": [{"part": "web", "lastSeen": "2026-12-01T09:30:00.000Z"}]});
-        assert_eq!(next(&none), "relayroom project new NAME");
-        assert_eq!(next(&empty), "relayroom part add NAME");
-        assert!(next(&silent).starts_with("relayroom part show"));
-        assert_eq!(next(&heard), "relayroom status");
+        let none = json!({"parts": []});
+        let some = json!({"parts": [{"part": "web"}]});
+        assert_eq!(next(&none, true), "cd <worktree> && relayroom join web");
+        assert_eq!(next(&some, true), "cd <worktree> && relayroom join PART");
+        assert_eq!(next(&some, false), "relayroom status");
     }
 }

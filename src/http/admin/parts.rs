@@ -16,6 +16,7 @@ use super::tokens;
 use crate::activity::Heard;
 use crate::activity::pane;
 use crate::activity::roster;
+use crate::activity::turn;
 use crate::http::app::App;
 use crate::http::extract::Admin;
 use crate::http::extract::JsonBody;
@@ -240,6 +241,12 @@ fn view(
         "state": pane.state,
         "detail": pane.detail,
     })));
+    view["lastSession"] = json!(turn::last(connection, part.seq)?.map(
+        |(provider, session)| json!({
+            "provider": provider,
+            "session": session,
+        })
+    ));
     view["unread"] = messaging::unread(connection, part.seq)?.into();
     view["wake"] = json!(look::open(connection, part.seq)?.map(|open| json!({
         "state": open.state,

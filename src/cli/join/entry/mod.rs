@@ -10,14 +10,19 @@ mod gemini;
 use std::path::Path;
 use std::path::PathBuf;
 
+use super::agent;
 use super::agent::Agent;
 use super::changes::Change;
+use super::changes::Done;
 use super::edit::Broken;
 use super::edit::json::Json;
 use super::git::Place;
+use super::record;
+use super::steps::word;
 use crate::cli::failure::Exit;
 use crate::cli::failure::Failure;
 use crate::config::Env;
+use crate::config::File;
 use crate::pager::rules::Version;
 
 /// Name of our entry in every CLI's list of MCP servers.
@@ -40,6 +45,19 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry of what a worktree knows.
+    ///
+    /// # Errors
+    /// The system's, if this very program cannot be named.
+    pub fn of(record: &File, agent: Agent, version: Option<Version>) -> Result<Self, Failure> {
+        Ok(Self {
+            url: record::url(word(&record.server), word(&record.code), word(&record.part)),
+            token: word(&record.agent_token).to_owned(),
+            hook: hook_command(agent)?,
+            version,
+        })
+    }
+
     /// The header that carries the token.
     fn bearer(&self) -> String {
         format!("Bearer {}", self.token)
@@ -81,6 +99,19 @@ pub struct Start {
     pub variables: Vec<(&'static str, String)>,
 }
 
+/// The hook's command line: the absolute program path and two words (usage.md 1).
+fn hook_command(agent: Agent) -> Result<String, Failure> {
+    let program = std::env::current_exe()?;
+    let program = program.to_string_lossy();
+    let plain = program
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"/._-+".contains(&b));
+    Ok(match plain {
+        true => format!("{program} hook {}", agent.name()),
+        false => format!("'{}' hook {}", program.replace('\'', r"'\''"), agent.name()),
+    })
+}
+
 /// Plans the entries of a part.
 ///
 /// # Errors
@@ -93,6 +124,29 @@ pub fn put(agent: Agent, around: Around<'_>, entry: &Entry) -> Result<Plan, Fail
     };
     point_to_playbook(agent, around, &mut plan)?;
     Ok(plan)
+}
+
+/// Writes the entries of what a worktree knows now, without any other step of joining.
+///
+/// # Errors
+/// As [`put`]; nothing was changed then.
+pub async fn rewrite(around: Around<'_>, record: &File) -> Result<(), Failure> {
+    let agent = record::agent(record).unwrap_or(Agent::Claude);
+    let version = match agent.program(around.env) {
+        Some(program) => agent::version(&program).await,
+        None => None,
+    };
+    let plan = put(agent, around, &Entry::of(record, agent, version)?)?;
+    let mut done = Done::default();
+    let made = plan
+        .worktree
+        .iter()
+        .chain(&plan.home)
+        .try_for_each(|change| done.make(change).map(drop));
+    if made.is_err() {
+        done.undo();
+    }
+    made
 }
 
 /// Plans that the entries go; with `last` also those in the home folder, which serve all worktrees.
