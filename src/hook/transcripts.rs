@@ -103,7 +103,10 @@ pub fn is_child(provider: Provider, event: &Event) -> bool {
     match provider {
         Provider::Claude => false,
         Provider::Codex => lineage(path).is_some_and(|lineage| lineage.spawned),
-        Provider::Gemini => path.parent().is_some_and(|folder| name(folder) != "chats"),
+        Provider::Gemini => path
+            .ancestors()
+            .nth(2)
+            .is_some_and(|folder| name(folder) == "chats"),
     }
 }
 

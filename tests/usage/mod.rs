@@ -1,4 +1,7 @@
 //! Turns and tokens, from the hook that reads them to the ledger that sums them (usage.md 12).
 
 mod hook_events;
+mod hook_failures;
+mod hook_reading;
 mod hook_stage;
+mod hook_transcript;
