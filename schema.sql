@@ -285,6 +285,7 @@ CREATE INDEX wake_by_cause ON wake (part, cause_part, issued_at) WHERE cause_par
 CREATE INDEX wake_by_part ON wake (part, seq);
 CREATE INDEX wake_by_issue ON wake (issued_at);
 CREATE INDEX wake_by_tag ON wake (tag, seq);
+CREATE INDEX wake_by_thread ON wake (cause_thread) WHERE cause_thread IS NOT NULL;
 
 -- One line typed. Never changed but for its outcome, which is written once.
 CREATE TABLE nudge (
@@ -433,6 +434,7 @@ CREATE TABLE session (
 CREATE INDEX session_active ON session (part) WHERE open_turn IS NOT NULL OR blocked_at IS NOT NULL;
 CREATE INDEX session_idle ON session (part, idle_at) WHERE idle_at IS NOT NULL;
 CREATE INDEX session_heard ON session (part, heard_at);
+CREATE INDEX session_told ON session (part, told_at) WHERE told_at IS NOT NULL;
 
 CREATE TABLE turn (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -458,10 +460,10 @@ CREATE TABLE turn (
   CHECK ((cause = 'wake') = (wake IS NOT NULL)),
   CHECK ((ended_at IS NULL) = (ending IS NULL))
 ) STRICT;
-CREATE INDEX turn_open ON turn (part, provider, session) WHERE ended_at IS NULL;
+CREATE INDEX turn_open ON turn (part, provider, session, started_at) WHERE ended_at IS NULL;
 CREATE INDEX turn_begun ON turn (part, provider, session, started_at) WHERE started_at IS NOT NULL;
 CREATE INDEX turn_by_wake ON turn (wake, started_at) WHERE wake IS NOT NULL;
-CREATE INDEX turn_by_time ON turn (part, started_at);
+CREATE INDEX turn_by_time ON turn (part, coalesce(started_at, ended_at));
 
 -- One model reply. A number in it only rises. `turn` is NULL for an agent's own word (the `event` tool), which no hook stands behind.
 CREATE TABLE usage_row (

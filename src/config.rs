@@ -156,6 +156,7 @@ pub struct File {
     pub allowed_origins: Vec<String>,
     pub trusted_proxies: Vec<String>,
     pub relays: Vec<String>,
+    pub prices: Option<String>,
     pub hook: Hook,
 }
 
@@ -367,6 +368,12 @@ fn find_upwards(from: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Where a person's own prices for a relay at `db` are: `prices.toml` beside it (usage.md 9).
+#[must_use]
+pub fn prices_file(db: &Path) -> PathBuf {
+    db.with_file_name("prices.toml")
 }
 
 /// Where a relay at `db` keeps its admin token: `<database>.admin`.

@@ -13,13 +13,18 @@ pub mod attention;
 mod clock;
 pub mod event;
 pub mod heard;
+pub mod ledger;
 mod lost;
 pub mod pane;
 pub mod park;
+#[cfg(test)]
+mod plans;
+pub mod price;
 pub mod roster;
 pub mod turn;
 pub mod usage;
 mod words;
+pub mod zone;
 
 pub use heard::Heard;
 pub use lost::What;

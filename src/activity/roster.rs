@@ -5,6 +5,8 @@ use serde::Serialize;
 
 use super::Heard;
 use super::heard::ONLINE_MS;
+use super::turn;
+use crate::api::TurnView;
 use crate::identity::part;
 use crate::store::Outcome;
 use crate::store::PartSeq;
@@ -24,7 +26,7 @@ pub struct Row {
     pub nickname: Option<String>,
     /// Heard within the last 90 s.
     pub online: bool,
-    /// When it was last heard, by its own call or by a pager that saw its agent.
+    /// When it was last heard, by its own call, by its hook or by a pager that saw its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
     /// Whether it is the caller.
@@ -47,6 +49,8 @@ pub struct Facts {
     pub last_seen: Option<Time>,
     /// The pane's verdict, if its pager was heard within 90 s.
     pub pane: Option<(String, Option<String>, Option<Time>)>,
+    /// Its turn, as its hook reports it.
+    pub turn: TurnView,
 }
 
 /// The first state that holds, and why, in words.
@@ -64,9 +68,31 @@ pub fn state(facts: &Facts, now: Time) -> (&'static str, Option<String>) {
     {
         return ("offline", Some(why_offline(facts, now)));
     }
-    let Some((verdict, detail, since)) = &facts.pane else {
-        return ("idle", None);
-    };
+    if let Some(blocked) = seen_blocked(facts, now) {
+        return ("blocked", Some(blocked));
+    }
+    let for_long = |since: Option<Time>| since.map(|since| format!("for {}", age(now, since)));
+    match (facts.turn.state.as_str(), &facts.pane) {
+        ("blocked", _) => {
+            let since = told_since(&facts.turn).map(|since| format!(", {}", age(now, since)));
+            let why = format!("a question to its person{}", since.unwrap_or_default());
+            ("blocked", Some(why))
+        }
+        ("busy", _) => ("busy", for_long(told_since(&facts.turn))),
+        (_, Some((verdict, _, since))) if matches!(verdict.as_str(), "busy" | "starting") => {
+            ("busy", for_long(*since))
+        }
+        _ => ("idle", None),
+    }
+}
+
+fn told_since(turn: &TurnView) -> Option<Time> {
+    turn.since.as_deref().and_then(Time::parse)
+}
+
+/// What stands in the way on its screen. One that is not understood stands in nobody's way while its hook says that it works.
+fn seen_blocked(facts: &Facts, now: Time) -> Option<String> {
+    let (verdict, detail, since) = facts.pane.as_ref()?;
     let words = match verdict.as_str() {
         "dialog" => match detail.as_deref() {
             Some("trust") => "trust question",
@@ -76,20 +102,13 @@ pub fn state(facts: &Facts, now: Time) -> (&'static str, Option<String>) {
         },
         "draft" => "a draft stands in the composer",
         "mode" => "the pane is in a mode",
-        "unknown" => "the screen is not understood",
-        "busy" | "starting" => {
-            return (
-                "busy",
-                since.map(|since| format!("for {}", age(now, since))),
-            );
-        }
-        _ => return ("idle", None),
+        "unknown" if facts.turn.state != "busy" => "the screen is not understood",
+        _ => return None,
     };
-    let why = match since {
+    Some(match since {
         Some(since) => format!("{words}, {}", age(now, *since)),
         None => words.to_owned(),
-    };
-    ("blocked", Some(why))
+    })
 }
 
 /// What its pager sees in the agent's place says more than how long it was silent.
@@ -143,7 +162,8 @@ pub fn rows(
         .map(|part| {
             let pane = super::pane::of(connection, part.seq)?;
             let agent = pane.as_ref().and_then(|pane| pane.agent_at);
-            let last_seen = part.heard_at.max(heard.last(part.seq)).max(agent);
+            let hook = turn::told_at(connection, part.seq)?;
+            let last_seen = part.heard_at.max(heard.last(part.seq)).max(agent).max(hook);
             let facts = Facts {
                 paused_at: part.paused_at,
                 limited_until: part.limited_until,
@@ -151,6 +171,7 @@ pub fn rows(
                 pane: pane
                     .filter(|pane| now.since(pane.heard_at) <= super::pane::PAGER_SILENT_MS)
                     .map(|pane| (pane.state, pane.detail, pane.since)),
+                turn: turn::of(connection, part.seq)?,
             };
             let (state, why) = state(&facts, now);
             Ok(Row {
@@ -214,5 +235,41 @@ mod tests {
             state(&facts, now),
             ("blocked", Some("permission prompt, 12 min".into()))
         );
+    }
+
+    #[test]
+    fn the_hook_knows_what_a_screen_does_not_show() {
+        let now = Time(1_000_000);
+        let turn = |state: &str| TurnView {
+            state: state.into(),
+            since: Some(Time(880_000).rfc3339()),
+            tag: None,
+        };
+        let pane = |verdict: &str| Some((verdict.to_owned(), None, Some(Time(940_000))));
+        for (turn, pane, state_and_why) in [
+            (turn("busy"), None, ("busy", Some("for 2 min"))),
+            (turn("busy"), pane("ready"), ("busy", Some("for 2 min"))),
+            (turn("busy"), pane("unknown"), ("busy", Some("for 2 min"))),
+            (
+                turn("busy"),
+                pane("dialog"),
+                ("blocked", Some("permission prompt, 1 min")),
+            ),
+            (
+                turn("blocked"),
+                pane("ready"),
+                ("blocked", Some("a question to its person, 2 min")),
+            ),
+            (turn("idle"), pane("busy"), ("busy", Some("for 1 min"))),
+            (turn("idle"), None, ("idle", None)),
+        ] {
+            let facts = Facts {
+                turn,
+                pane,
+                ..heard(1_000_000)
+            };
+            let (found, why) = state(&facts, now);
+            assert_eq!((found, why.as_deref()), state_and_why, "{facts:?}");
+        }
     }
 }

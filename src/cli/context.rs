@@ -9,6 +9,7 @@ use super::client::Client;
 use super::failure::Failure;
 use super::screen::Colour;
 use super::screen::Screen;
+use crate::activity::zone::Zone;
 use crate::config::Env;
 use crate::config::Settings;
 use crate::store::Time;
@@ -111,6 +112,12 @@ impl Context {
     /// Exit 2 or 3 for an address the admin token must not be sent to.
     pub fn client(&self) -> Result<Client, Failure> {
         Client::new(self)
+    }
+
+    /// The zone of this machine, for the query of a call whose answer is of days.
+    #[must_use]
+    pub fn zone(&self) -> (&'static str, String) {
+        ("zone", Zone::of_machine(self.now()).name().to_owned())
     }
 
     /// The time, for ages.

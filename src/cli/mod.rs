@@ -50,6 +50,7 @@ mod threads;
 mod tmux;
 mod token;
 mod up;
+mod usage;
 mod visible;
 mod wake;
 mod wakes;
@@ -132,6 +133,8 @@ enum Command {
     Wake(wake::Arguments),
     /// Show wakes, lines typed and holds, or sum up a week of them
     Wakes(wakes::Arguments),
+    /// Show tokens and cost, and the turns that wakes caused
+    Usage(usage::Arguments),
     /// Make, show and change projects
     Project(project::Arguments),
     /// Add and change parts
@@ -259,6 +262,7 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Resume(arguments) => pause::run(context, &arguments, false).await,
             Command::Wake(arguments) => wake::run(context, &arguments).await,
             Command::Wakes(arguments) => wakes::run(context, arguments).await,
+            Command::Usage(arguments) => usage::run(context, &arguments).await,
             Command::Project(arguments) => project::run(context, arguments).await,
             Command::Part(arguments) => part::run(context, arguments).await,
             Command::Token(arguments) => token::run(context, arguments).await,

@@ -24,7 +24,9 @@ pub struct Arguments {
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
     let client = context.client()?;
-    let answer = client.get("parts", &client.project()).await?;
+    let mut query = client.project();
+    query.push(context.zone());
+    let answer = client.get("parts", &query).await?;
     let parts = field::list(&answer, "parts");
     if context.screen.json {
         return context.screen.object(json!({ "parts": parts }));
@@ -40,7 +42,7 @@ pub fn print(context: &Context, parts: &[Value], verbose: bool) -> Result<(), Fa
     let first = parts.first().map(|part| &part["project"]);
     let several = parts.iter().any(|part| Some(&part["project"]) != first);
     let mut headings = if several { vec!["project"] } else { Vec::new() };
-    headings.extend(["part", "state", "unread", "last seen"]);
+    headings.extend(["part", "state", "unread", "last seen", "tokens today"]);
     if verbose {
         headings.extend(["source", "heard", "cli", "nickname", "wake", "wake since"]);
     }
@@ -63,6 +65,7 @@ pub fn print(context: &Context, parts: &[Value], verbose: bool) -> Result<(), Fa
             Cell::text(state).styled(style_of(state)),
             Cell::number(field::number(part, "unread")),
             Cell::age(field::time(part, "lastSeen"), now),
+            Cell::tokens(field::number(part, "tokensToday")),
         ]);
         if verbose {
             cells.extend([

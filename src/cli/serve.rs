@@ -12,6 +12,8 @@ use super::context::Context;
 use super::detach;
 use super::failure::Failure;
 use super::logging;
+use crate::activity::price::Prices;
+use crate::config;
 use crate::config::Env;
 use crate::http::App;
 use crate::http::Door;
@@ -61,11 +63,15 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
 }
 
 async fn serve(context: &Context, listen: &[String]) -> Result<(), Failure> {
-    let settings = Settings::read(&context.settings.person).map_err(|why| {
+    let mut settings = Settings::read(&context.settings.person).map_err(|why| {
         let file = context.env.config_dir().join("config.toml");
         let line = line_of(&file, &why);
         Failure::usage(format!("{}: line {line}: {why}", file.display()))
     })?;
+    if context.settings.person.prices.is_none() {
+        let prices = Prices::load(&config::prices_file(&context.db()));
+        settings.prices = Arc::new(prices.map_err(|bad| Failure::usage(bad.to_string()))?);
+    }
     let listeners = match crate::http::bind(&context.settings.listen(listen, &context.env)).await {
         Ok(listeners) => listeners,
         Err((address, error)) => return Err(not_bound(context, &address, &error).await),

@@ -20,7 +20,9 @@ pub struct Arguments {}
 /// Exit 4 if the relay is down.
 pub async fn run(context: &Context, _: &Arguments) -> Result<(), Failure> {
     let client = context.client()?;
-    let answer = client.get("status", &client.project()).await?;
+    let mut query = client.project();
+    query.push(context.zone());
+    let answer = client.get("status", &query).await?;
     if context.screen.json {
         return context.screen.object(answer);
     }

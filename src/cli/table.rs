@@ -35,6 +35,16 @@ impl Cell {
         Self::text(&number.to_string())
     }
 
+    /// A count of tokens: short on a terminal.
+    #[must_use]
+    pub fn tokens(count: u64) -> Self {
+        Self {
+            wide: text::tokens(count),
+            plain: count.to_string(),
+            style: Style::Plain,
+        }
+    }
+
     /// An id: its last 8 characters on a terminal.
     #[must_use]
     pub fn id(id: &str) -> Self {

@@ -47,6 +47,17 @@ pub fn age(now: Time, since: Time) -> String {
     }
 }
 
+/// A count of tokens: whole below 10,000, else `12.4 k` or `3.1 M`, cut and not rounded.
+#[must_use]
+pub fn tokens(count: u64) -> String {
+    let tenths = |of: u64| format!("{}.{}", count / of, count % of / (of / 10));
+    match count {
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => format!("{} k", tenths(1_000)),
+        _ => format!("{} M", tenths(1_000_000)),
+    }
+}
+
 /// A length of time: `0.4 s` below ten seconds, else as [`age`].
 #[must_use]
 pub fn span(milliseconds: i64) -> String {
@@ -112,6 +123,19 @@ mod tests {
             (5 << 30, "5.0 GiB"),
         ] {
             assert_eq!(bytes(size), text);
+        }
+    }
+
+    #[test]
+    fn many_tokens_are_told_shortly() {
+        for (count, text) in [
+            (0, "0"),
+            (9_999, "9999"),
+            (12_470, "12.4 k"),
+            (999_999, "999.9 k"),
+            (3_150_000, "3.1 M"),
+        ] {
+            assert_eq!(tokens(count), text);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What `relayroom wakes --report` prints: figures, holds and misses. Where piped, the first field of a record says which it is.
+//! What `relayroom wakes --report` prints: figures, turns, holds and misses. Where piped, the first field of a record says which it is.
 
 use serde_json::Value;
 use serde_json::json;
@@ -10,6 +10,8 @@ use super::screen::Style;
 use super::table::Cell;
 use super::table::Table;
 use super::text;
+use super::usage;
+use super::usage::Days;
 
 /// Prints a report of the relay.
 ///
@@ -23,11 +25,14 @@ pub fn print(context: &Context, report: &Value) -> Result<(), Failure> {
     if field::number(&report["all"], "issued") == 0 && field::list(report, "holds").is_empty() {
         return screen.table(&Table::new(&[]), "no wakes within the last 7 days");
     }
-    for (index, table) in [figures(report), holds(report), misses(context, report)]
-        .iter()
-        .filter(|table| !table.is_empty())
-        .enumerate()
-    {
+    let turns = usage::turns(field::list(report, "turns"), Days::Together);
+    let tables = [
+        figures(report),
+        turns,
+        holds(report),
+        misses(context, report),
+    ];
+    for (index, table) in tables.iter().filter(|table| !table.is_empty()).enumerate() {
         if index > 0 && screen.terminal {
             screen.line("")?;
         }

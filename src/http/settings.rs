@@ -1,10 +1,12 @@
 //! What a person sets about the door (access.md 8), read once at start.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use http::Uri;
 
 use super::host;
+use crate::activity::price::Prices;
 use crate::config;
 
 /// Settings of access.md 8 but the addresses.
@@ -20,6 +22,8 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     /// Proxies whose last `X-Forwarded-For` entry is the peer for rates and logs.
     pub trusted_proxies: Vec<IpAddr>,
+    /// What tokens cost, by the table in force (usage.md 9).
+    pub prices: Arc<Prices>,
 }
 
 impl Settings {
@@ -58,6 +62,11 @@ impl Settings {
                 .parse()
                 .map_err(|_| format!("trusted_proxies: {text:?} is no IP address"))?;
             settings.trusted_proxies.push(address);
+        }
+        match file.prices.as_deref() {
+            None => {}
+            Some("off") => settings.prices = Arc::new(Prices::off()),
+            Some(other) => return Err(format!("prices = {other:?} is not \"off\"")),
         }
         Ok(settings)
     }
@@ -117,6 +126,7 @@ mod tests {
             ("allowed_hosts = [\"a b\"]", "allowed_hosts"),
             ("allowed_origins = [\"app.example\"]", "allowed_origins"),
             ("trusted_proxies = [\"proxy\"]", "trusted_proxies"),
+            ("prices = \"on\"", "prices"),
         ] {
             assert!(read(text).unwrap_err().starts_with(name), "{text}");
         }

@@ -14,7 +14,7 @@
 //! Where to read on: `consider` decides for a part without an open wake and `open` moves an open one on; what they ask is pure and apart
 //! (`due`, `ladder`, `pingpong`, `lease`, `remind`, `brake`, `budget::lane`); `queue` keeps the order in which places of a budget are given;
 //! `row`, `nudge`, `hold` and `mail` are the tables; `poll` and `report` are what a pager sees; `turns` is what an agent's hook proves;
-//! `look`, `ledger`, `span` with its `summary`, and `measure` are what a person sees.
+//! `look`, `ledger`, `span` with its `summary`, `reconcile` and `measure` are what a person sees.
 
 mod again;
 mod brake;
@@ -40,6 +40,7 @@ mod pingpong;
 mod plans;
 pub mod poll;
 mod queue;
+pub mod reconcile;
 mod remind;
 pub mod report;
 mod row;

@@ -12,10 +12,12 @@ use super::ledger;
 use super::mail;
 use super::measure;
 use super::poll;
+use super::reconcile;
 use super::remind;
 use super::row;
 use super::span;
 use super::sweep;
+use super::turns;
 
 /// The steps of a query's plan, one a line.
 fn plan(connection: &Connection, sql: &str) -> String {
@@ -67,6 +69,7 @@ fn every_hot_query_searches_by_its_index() {
         ("chain of next", chain::SHOWN, "INDEX recipient_shown"),
         ("unread", poll::PART, "INDEX recipient_unread"),
         ("oldest new", sweep::OLDEST_NEW, "INDEX recipient_new"),
+        ("wake of a tag", turns::TAGGED, "INDEX wake_by_tag"),
     ] {
         let plan = plan(&connection, sql);
         assert!(plan.contains(index), "{name}:\n{plan}");
@@ -129,6 +132,29 @@ fn a_summary_reads_its_span_only() {
         (span::LASTING, "h USING INDEX hold_open"),
         (measure::TYPED, "COVERING INDEX nudge_by"),
         (measure::HELD, "INDEX hold_open"),
+    ] {
+        let plan = plan(&connection, sql);
+        assert!(plan.contains(index), "{plan}");
+    }
+}
+
+#[test]
+fn wakes_and_turns_of_a_span_are_read_part_by_part() {
+    let connection = schema();
+    for (sql, index) in [
+        (reconcile::WAKES, "SEARCH w USING INDEX wake_by_"),
+        (
+            reconcile::NUDGES,
+            "INDEX nudge_by_part (part=? AND lane=? AND at>? AND at<?)",
+        ),
+        (
+            reconcile::TURNS,
+            "INDEX turn_by_time (part=? AND <expr>>? AND <expr><?)",
+        ),
+        (
+            reconcile::LOST,
+            "SEARCH l USING PRIMARY KEY (part=? AND quarter>?)",
+        ),
     ] {
         let plan = plan(&connection, sql);
         assert!(plan.contains(index), "{plan}");

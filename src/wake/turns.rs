@@ -20,7 +20,7 @@ use crate::store::WakeSeq;
 const EVIDENCE: &str = "turn";
 
 pub(super) const TAGGED: &str =
-    "SELECT seq FROM wake WHERE tag = ?1 AND part = ?2 ORDER BY seq DESC LIMIT 1";
+    "SELECT seq FROM wake WHERE tag = ?1 AND +part = ?2 ORDER BY seq DESC LIMIT 1";
 
 /// The part's newest wake with that tag, open or done.
 ///

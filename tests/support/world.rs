@@ -95,6 +95,26 @@ impl World {
         self.now.set(now);
     }
 
+    /// The same file, closed and opened again as a relay does that was killed.
+    pub fn restarted(self) -> Self {
+        let Self {
+            store,
+            kim,
+            shop,
+            now,
+            folder,
+        } = self;
+        let path = store.path().to_owned();
+        drop(store);
+        Self {
+            store: Store::open(&path, "test", now.get()).unwrap(),
+            kim,
+            shop,
+            now,
+            folder,
+        }
+    }
+
     /// Closes the file and keeps its folder, for opening it again.
     pub fn close_file(self) -> tempfile::TempDir {
         drop(self.store);

@@ -10,7 +10,7 @@ mod lease;
 mod ledger;
 mod limited;
 mod one;
-mod pager;
+pub mod pager;
 mod pingpong;
 mod property;
 mod sweep;

@@ -39,25 +39,40 @@ impl Pager {
                     part: (*part).into(),
                     cli: Some("claude".into()),
                     cli_version: None,
-                    pane: Some(PaneLook {
-                        id: "%1".into(),
-                        session: "$1".into(),
-                        agent: true,
-                        state: "ready".into(),
-                        detail: String::new(),
-                        since: String::new(),
-                        evidence: String::new(),
-                        screen: String::new(),
-                        screen_since: String::new(),
-                    }),
+                    pane: Some(Self::look()),
                 })
                 .collect(),
         }
     }
 
+    /// A pane that lets everything through.
+    pub fn look() -> PaneLook {
+        PaneLook {
+            id: "%1".into(),
+            session: "$1".into(),
+            agent: true,
+            state: "ready".into(),
+            detail: String::new(),
+            since: String::new(),
+            evidence: String::new(),
+            screen: String::new(),
+            screen_since: String::new(),
+        }
+    }
+
     /// A poll for parts of `shop` that claims.
     pub fn poll(&self, world: &World, parts: &[&str]) -> Vec<PollPartAnswer> {
-        let request = self.request(parts);
+        self.claims(world, parts, self.request(parts))
+    }
+
+    /// A poll for one part with that look at its pane.
+    pub fn sees(&self, world: &World, part: &str, look: PaneLook) -> PollPartAnswer {
+        let mut request = self.request(&[part]);
+        request.parts[0].pane = Some(look);
+        self.claims(world, &[part], request).remove(0)
+    }
+
+    fn claims(&self, world: &World, parts: &[&str], request: PollRequest) -> Vec<PollPartAnswer> {
         let seqs: Vec<_> = parts.iter().map(|part| world.part(part)).collect();
         world
             .write(move |tx, now| {

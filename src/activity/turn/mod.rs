@@ -24,6 +24,11 @@ pub use rule::Prompt;
 pub use session::Session;
 pub use told::Activity;
 
+#[cfg(test)]
+pub(super) use session::BESIDE;
+#[cfg(test)]
+pub(super) use session::LET_GO;
+
 use rule::Decision;
 use rule::Facts;
 use rule::Kind;
@@ -334,13 +339,26 @@ pub fn running_since(connection: &Connection, part: PartSeq) -> Outcome<Option<T
         .min())
 }
 
-/// When a report of the part's hook last came.
+pub(super) const HEARD: &str = "SELECT max(heard_at) FROM session WHERE part = ?1";
+
+/// When a report of the part's hook last came, old ones from a spool too.
 ///
 /// # Errors
 /// A fault of the store.
 pub fn heard(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
-    let mut statement =
-        connection.prepare_cached("SELECT max(heard_at) FROM session WHERE part = ?1")?;
+    let mut statement = connection.prepare_cached(HEARD)?;
+    Ok(statement.query_row([part], |row| row.get(0))?)
+}
+
+pub(super) const TOLD: &str =
+    "SELECT max(told_at) FROM session WHERE part = ?1 AND told_at IS NOT NULL";
+
+/// When the part's hook last said anything of the present: then the agent was there.
+///
+/// # Errors
+/// A fault of the store.
+pub fn told_at(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
+    let mut statement = connection.prepare_cached(TOLD)?;
     Ok(statement.query_row([part], |row| row.get(0))?)
 }
 

@@ -119,7 +119,7 @@ pub(super) fn stand(tx: &Tx<'_>, of: &Session<'_>, standing: &Standing) -> Outco
     Ok(())
 }
 
-pub(super) const BESIDE: &str = "SELECT session FROM session
+pub(in crate::activity) const BESIDE: &str = "SELECT session FROM session INDEXED BY session_active
       WHERE part = ?1 AND provider = ?2 AND session <> ?3 AND tmux IS ?4 AND pane IS ?5
         AND (open_turn IS NOT NULL OR blocked_at IS NOT NULL)";
 
@@ -143,8 +143,8 @@ pub(super) fn open_beside(tx: &Tx<'_>, of: &Session<'_>, place: Place<'_>) -> Ou
     Ok(open)
 }
 
-pub(super) const LET_GO: &str =
-    "UPDATE session SET open_turn = NULL, idle_at = max(coalesce(idle_at, 0), ?3)
+pub(in crate::activity) const LET_GO: &str =
+    "UPDATE session INDEXED BY session_active SET open_turn = NULL, idle_at = max(coalesce(idle_at, 0), ?3)
       WHERE part = ?1 AND open_turn = ?2 AND (open_turn IS NOT NULL OR blocked_at IS NOT NULL)";
 
 /// A turn has ended: whichever session was busy with it is not any more.

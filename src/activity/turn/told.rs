@@ -100,12 +100,6 @@ impl<'a> Activity<'a> {
         self.tag
     }
 
-    /// Whether it is so recent that the agent must be there.
-    #[must_use]
-    pub fn is_fresh(&self) -> bool {
-        self.fresh
-    }
-
     /// Whether it comes before another that was told of the present already. Hooks that run side by side are no earlier and no later.
     pub(super) fn is_overtaken(&self, told_at: Option<Time>) -> bool {
         told_at.is_some_and(|told| self.at + TOGETHER < told)

@@ -33,6 +33,9 @@ use crate::store::Topic;
 use crate::store::TurnSeq;
 use crate::store::Tx;
 
+#[cfg(test)]
+pub(super) use assign::BEGUN;
+
 use assign::Turns;
 use row::Change;
 use sum::Changes;

@@ -5,6 +5,7 @@
 
 mod attention;
 mod backup;
+mod csv;
 mod export;
 mod inbox;
 mod knowledge;
@@ -18,6 +19,7 @@ mod search;
 mod status;
 mod threads;
 mod tokens;
+mod usage;
 mod wakes;
 
 use std::sync::Arc;
@@ -56,6 +58,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/export", get(export::export))
         .route("/search", get(search::search))
         .route("/wakes", get(wakes::list))
+        .route("/usage", get(usage::list))
         .route("/playbook", get(playbook::show).put(playbook::change))
         .route("/knowledge", get(knowledge::list).post(knowledge::add))
         .route("/knowledge/{id}/confirm", post(knowledge::confirm));

@@ -14,9 +14,11 @@ use super::scope;
 use super::scope::InProject;
 use super::tokens;
 use crate::activity::Heard;
+use crate::activity::ledger;
 use crate::activity::pane;
 use crate::activity::roster;
 use crate::activity::turn;
+use crate::activity::zone::Zone;
 use crate::http::app::App;
 use crate::http::extract::Admin;
 use crate::http::extract::JsonBody;
@@ -43,6 +45,8 @@ pub(super) struct Filter {
     /// Deleted ones too.
     #[serde(default)]
     all: bool,
+    /// Whose today it is; UTC unless named.
+    zone: Option<String>,
 }
 
 /// A new part.
@@ -81,7 +85,8 @@ pub(super) async fn list(
         .store
         .read(move |connection| {
             let project = scope::project(connection, filter.project.as_deref())?;
-            views(connection, &project, &heard, filter.all, now)
+            let zone = Zone::find(filter.zone.as_deref())?;
+            views(connection, &project, &heard, filter.all, &zone, now)
         })
         .await?;
     Ok(Json(json!({ "parts": parts })))
@@ -128,7 +133,7 @@ pub(super) async fn change(
             let part = scope::part(tx, &project, &name)?;
             apply(tx, &project, &part, &change, now)?;
             let project = project::get(tx, project.seq)?;
-            let all = views(tx, &project, &heard, true, now)?;
+            let all = views(tx, &project, &heard, true, &Zone::find(None)?, now)?;
             let after = all.into_iter().find(|view| view["part"] == part.slug);
             Ok(after.unwrap_or_default())
         })
@@ -193,6 +198,7 @@ pub(super) fn views(
     project: &Project,
     heard: &Heard,
     deleted_too: bool,
+    zone: &Zone,
     now: Time,
 ) -> Outcome<Vec<Value>> {
     let rows = roster::rows(connection, project.seq, heard, None, now)?;
@@ -204,6 +210,7 @@ pub(super) fn views(
         }
         let mut view = view(connection, &part, row, now)?;
         view["project"] = project.slug.as_str().into();
+        view["tokensToday"] = ledger::tokens_since(connection, part.seq, zone.day(now))?.into();
         views.push(view);
     }
     Ok(views)
@@ -226,10 +233,15 @@ fn view(
     let seen = pane
         .as_ref()
         .filter(|pane| now.since(pane.heard_at) <= pane::PAGER_SILENT_MS);
-    let (source, at) = match (seen, &view["lastSeen"]) {
-        (Some(pane), _) => ("screen", Some(pane.heard_at.rfc3339())),
-        (None, Value::String(last)) => ("call", Some(last.clone())),
-        (None, _) => ("none", None),
+    let hook = match turn::of(connection, part.seq)?.state == view["state"] {
+        true => turn::told_at(connection, part.seq)?,
+        false => None,
+    };
+    let (source, at) = match (hook, seen, &view["lastSeen"]) {
+        (Some(at), _, _) => ("hook", Some(at.rfc3339())),
+        (None, Some(pane), _) => ("screen", Some(pane.heard_at.rfc3339())),
+        (None, None, Value::String(last)) => ("call", Some(last.clone())),
+        (None, None, _) => ("none", None),
     };
     view["id"] = part.id.as_str().into();
     view["source"] = source.into();

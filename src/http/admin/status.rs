@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use rusqlite::Connection;
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
@@ -12,6 +13,7 @@ use super::attention;
 use super::parts;
 use super::scope::InProject;
 use crate::activity::pane;
+use crate::activity::zone::Zone;
 use crate::http::app::App;
 use crate::http::extract::Admin;
 use crate::http::extract::Params;
@@ -30,22 +32,36 @@ const COUNTS: &str = "SELECT (SELECT count(*) FROM project WHERE archived_at IS 
 const PAGERS: &str = "SELECT machine, version, tmux, max(heard_at) AS heard FROM pane
     WHERE heard_at >= ?1 GROUP BY pager ORDER BY machine, heard";
 
+/// Which parts to show.
+#[derive(Debug, Deserialize)]
+pub(super) struct Query {
+    project: Option<String>,
+    /// Whose today it is; UTC unless named.
+    zone: Option<String>,
+}
+
 /// Version, file, addresses, counts, pagers heard lately, who was turned away, attention, and the parts of the project asked for, or
 /// of all live ones.
 pub(super) async fn status(
     State(app): State<Arc<App>>,
     Admin(person): Admin,
-    Params(scope): Params<InProject>,
+    Params(query): Params<Query>,
 ) -> Result<Json<Value>, Failure> {
     let now = app.now();
     let heard = Arc::clone(&app.heard);
+    let scope = InProject {
+        project: query.project,
+    };
     let mut status = app
         .store
         .read(move |connection| {
             let projects = asked_for(connection, &scope)?;
+            let zone = Zone::find(query.zone.as_deref())?;
             let mut all = Vec::new();
             for project in &projects {
-                all.extend(parts::views(connection, project, &heard, false, now)?);
+                all.extend(parts::views(
+                    connection, project, &heard, false, &zone, now,
+                )?);
             }
             let items = attention::items(connection, &projects, now)?;
             Ok(json!({

@@ -7,14 +7,17 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::Response;
-use http::header;
 use rusqlite::Connection;
 use serde::Deserialize;
-use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
+use super::csv;
+use super::csv::Fields;
+use super::csv::Format;
 use super::scope;
+use super::usage;
+use crate::activity::zone::Zone;
 use crate::http::app::App;
 use crate::http::extract::Admin;
 use crate::http::extract::Params;
@@ -28,6 +31,7 @@ use crate::store::quote;
 use crate::wake::ledger;
 use crate::wake::ledger::Filter;
 use crate::wake::ledger::Row;
+use crate::wake::reconcile;
 use crate::wake::span;
 use crate::wake::summary;
 use crate::wake::summary::Figures;
@@ -56,14 +60,6 @@ pub(super) struct Query {
     report: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Format {
-    #[default]
-    Json,
-    Csv,
-}
-
 /// Rows newest first, or the report.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -88,15 +84,8 @@ pub(super) async fn list(
     let rows = app.store.read(move |connection| rows(connection, &query));
     let rows: Vec<Fields> = rows.await?.into_iter().map(fields).collect();
     Ok(match format {
-        Format::Json => {
-            let rows: Vec<Value> = rows.into_iter().map(object).collect();
-            Json(json!({ "rows": rows })).into_response()
-        }
-        Format::Csv => (
-            [(header::CONTENT_TYPE, "text/csv; charset=utf-8")],
-            csv(&rows),
-        )
-            .into_response(),
+        Format::Json => csv::json("rows", rows),
+        Format::Csv => csv::csv(&COLUMNS, &rows),
     })
 }
 
@@ -142,74 +131,78 @@ fn report(connection: &Connection, query: &Query, now: Time) -> Outcome<Value> {
     let (project, part) = place(connection, query)?;
     let from = since(query)?.unwrap_or(now - SPAN);
     let summary = span::summary(connection, project, part, from, now)?;
+    let zone = Zone::find(None)?;
+    let span = reconcile::Span {
+        project,
+        part,
+        from,
+        to: Time(now.0 + 1),
+        zone: &zone,
+    };
+    let turns = reconcile::by_part(reconcile::lines(connection, &span, now)?);
     let mut view = summary_view(&summary);
+    view["turns"] = turns
+        .iter()
+        .map(|line| usage::reconciled(line, &zone))
+        .collect();
     view["from"] = from.rfc3339().into();
     view["to"] = now.rfc3339().into();
     Ok(view)
 }
 
-/// A row by the names of its fields, in the order of the columns of CSV.
-type Fields = [(&'static str, Value); 22];
+/// The names of a row's fields, in the order of the columns of CSV.
+const COLUMNS: [&str; 22] = [
+    "row",
+    "at",
+    "endedAt",
+    "part",
+    "owner",
+    "wakeId",
+    "tag",
+    "lane",
+    "rung",
+    "state",
+    "outcome",
+    "reason",
+    "until",
+    "count",
+    "storedAt",
+    "presentedAt",
+    "consumedAt",
+    "cause",
+    "threadId",
+    "cli",
+    "cliVersion",
+    "tmux",
+];
 
 fn fields(row: Row) -> Fields {
     let time = |time: Option<Time>| json!(time.map(Time::rfc3339));
-    [
-        ("row", row.what.as_str().into()),
-        ("at", row.at.rfc3339().into()),
-        ("endedAt", time(row.ended_at)),
-        ("part", row.part.into()),
-        ("owner", row.owner.into()),
-        ("wakeId", row.wake.into()),
-        ("tag", row.tag.into()),
-        ("lane", row.lane.into()),
-        ("rung", row.rung.into()),
-        ("state", row.state.into()),
-        ("outcome", row.outcome.into()),
-        ("reason", row.reason.into()),
-        ("until", time(row.until)),
-        ("count", row.count.into()),
-        ("storedAt", time(row.stored_at)),
-        ("presentedAt", time(row.presented_at)),
-        ("consumedAt", time(row.consumed_at)),
-        ("cause", row.cause.into()),
-        ("threadId", row.thread.into()),
-        ("cli", row.cli.into()),
-        ("cliVersion", row.cli_version.into()),
-        ("tmux", row.tmux.into()),
-    ]
-}
-
-fn object(fields: Fields) -> Value {
-    let known = fields.into_iter().filter(|(_, value)| !value.is_null());
-    Value::Object(
-        known
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect::<Map<_, _>>(),
-    )
-}
-
-/// RFC 4180, with the names in the first line.
-fn csv(rows: &[Fields]) -> String {
-    let names = "row,at,endedAt,part,owner,wakeId,tag,lane,rung,state,outcome,reason,until,count,storedAt,presentedAt,consumedAt,\
-                 cause,threadId,cli,cliVersion,tmux";
-    let mut text = format!("{names}\r\n");
-    for row in rows {
-        let values: Vec<String> = row.iter().map(|(_, value)| quoted(value)).collect();
-        text.push_str(&values.join(","));
-        text.push_str("\r\n");
-    }
-    text
-}
-
-fn quoted(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) if text.contains(['"', ',', '\r', '\n']) => {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    let values: [Value; 22] = [
+        row.what.as_str().into(),
+        row.at.rfc3339().into(),
+        time(row.ended_at),
+        row.part.into(),
+        row.owner.into(),
+        row.wake.into(),
+        row.tag.into(),
+        row.lane.into(),
+        row.rung.into(),
+        row.state.into(),
+        row.outcome.into(),
+        row.reason.into(),
+        time(row.until),
+        row.count.into(),
+        time(row.stored_at),
+        time(row.presented_at),
+        time(row.consumed_at),
+        row.cause.into(),
+        row.thread.into(),
+        row.cli.into(),
+        row.cli_version.into(),
+        row.tmux.into(),
+    ];
+    COLUMNS.into_iter().zip(values).collect()
 }
 
 fn summary_view(summary: &Summary) -> Value {
@@ -262,21 +255,4 @@ fn figures_view(figures: &Figures) -> Value {
         "presentedMs": percentiles(figures.presented),
         "consumedMs": percentiles(figures.consumption),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_with_a_comma_or_a_quote_stays_one_field() {
-        for (value, text) in [
-            (Value::Null, ""),
-            (json!(3), "3"),
-            (json!("web"), "web"),
-            (json!("Bo, \"the\" builder"), "\"Bo, \"\"the\"\" builder\""),
-        ] {
-            assert_eq!(quoted(&value), text);
-        }
-    }
 }

@@ -24,7 +24,6 @@ pub(super) async fn activity(
     let (credentials, caller, report) =
         super::enter::<ActivityReport>(&app, request, body::SMALL).await?;
     let now = app.now();
-    let heard = Arc::clone(&app.heard);
     let turn = app
         .store
         .write(move |tx| {
@@ -43,9 +42,6 @@ pub(super) async fn activity(
             }
             if reported.changed {
                 wake::consider(tx, part.seq, now)?;
-            }
-            if activity.is_fresh() {
-                heard.note(part.seq, now);
             }
             Ok(Ok(reported.turn))
         })
