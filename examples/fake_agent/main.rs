@@ -6,8 +6,11 @@
 //! It takes for an agent what its first argument word says, so start it through a link of that name. Lines written to the FIFO turn the
 //! same knobs while it runs: `ignore-enter 2`, `dialog open`, `quit 0`.
 
+mod blocks;
+mod keys;
 mod knobs;
 mod log;
+mod relay;
 mod screen;
 
 use std::fs::File;
@@ -26,16 +29,14 @@ use rustix::termios::OptionalActions;
 use rustix::termios::tcgetattr;
 use rustix::termios::tcsetattr;
 
+use self::blocks::Question;
 use self::knobs::Dialog;
 use self::knobs::Knobs;
 use self::log::Log;
+use self::relay::Relay;
 
 /// Between two looks at the clock.
 const TICK: Duration = Duration::from_millis(50);
-/// From the text to a dialog that opens after it: in the gap before Enter.
-const DIALOG_DELAY: Duration = Duration::from_millis(60);
-const PASTE_BEGIN: &[u8] = b"\x1b[200~";
-const PASTE_END: &[u8] = b"\x1b[201~";
 
 enum Input {
     Bytes(Vec<u8>, Instant),
@@ -65,6 +66,13 @@ fn main() -> ExitCode {
     code
 }
 
+/// A paste that is drawn later than it came.
+struct Late {
+    due: Instant,
+    came: Instant,
+    text: String,
+}
+
 /// The agent and what stands on its screen.
 struct Agent {
     knobs: Knobs,
@@ -73,7 +81,13 @@ struct Agent {
     composer: String,
     transcript: Vec<String>,
     turn_until: Option<Instant>,
-    dialog_open: bool,
+    /// Prompts that wait for the turn's end.
+    queued: Vec<String>,
+    /// Pastes not drawn yet.
+    late: Vec<Late>,
+    question: Option<Question>,
+    vi_normal: bool,
+    relay: Option<Relay>,
     dialog_at: Option<Instant>,
     submits: u32,
     quit: Option<u8>,
@@ -95,7 +109,15 @@ impl Agent {
             composer: knobs.draft.clone(),
             transcript: vec!["● ready to help".to_owned(), String::new()],
             turn_until: None,
-            dialog_open: knobs.dialog == Some(Dialog::Start),
+            queued: Vec::new(),
+            late: Vec::new(),
+            question: match (knobs.boot_dialog, knobs.dialog) {
+                (true, _) => Some(Question::Trust),
+                (false, Some(Dialog::Start)) => Some(Question::Permission),
+                _ => None,
+            },
+            vi_normal: false,
+            relay: Relay::of(&knobs),
             dialog_at: None,
             submits: 0,
             quit: None,
@@ -116,7 +138,10 @@ impl Agent {
         if let Some(path) = self.knobs.ctl.clone() {
             read_knobs(path, sender);
         }
-        self.write(screen::BEGIN);
+        if self.knobs.alternate {
+            self.write(screen::ALTERNATE);
+        }
+        self.write(screen::CLEAR);
         if self.knobs.bracketed {
             self.write(screen::BRACKETED);
         }
@@ -148,13 +173,21 @@ impl Agent {
     fn tick(&mut self) {
         let now = Instant::now();
         if self.turn_until.is_some_and(|until| now >= until) {
-            self.turn_until = None;
             self.transcript.push("● done".to_owned());
             self.transcript.push(String::new());
+            self.end_turn();
+            if !self.queued.is_empty() {
+                let text = self.queued.remove(0);
+                self.answer(&text);
+            }
         }
         if self.dialog_at.is_some_and(|at| now >= at) {
             self.dialog_at = None;
-            self.dialog_open = true;
+            self.question = Some(Question::Permission);
+        }
+        while self.late.first().is_some_and(|late| now >= late.due) {
+            let late = self.late.remove(0);
+            self.text_came(&late.text, late.came);
         }
     }
 
@@ -162,8 +195,8 @@ impl Agent {
         let (name, value) = line.split_once(' ').unwrap_or((line, ""));
         match (name, value) {
             ("quit", code) => self.quit = Some(code.parse().unwrap_or(0)),
-            ("dialog", "open") => self.dialog_open = true,
-            ("dialog", "close") => self.dialog_open = false,
+            ("dialog", "open") => self.question = Some(Question::Permission),
+            ("dialog", "close") => self.question = None,
             ("turn", "begin") => self.begin_turn(),
             ("turn", "end") => self.turn_until = self.turn_until.map(|_| Instant::now()),
             ("say", text) => self.transcript.push(text.to_owned()),
@@ -181,122 +214,11 @@ impl Agent {
         }
     }
 
-    fn take(&mut self, bytes: &[u8], at: Instant) {
-        for byte in bytes {
-            self.log.byte(*byte, at);
-        }
-        if !self.is_booted() {
-            return;
-        }
-        self.pending.extend_from_slice(bytes);
-        while !self.pending.is_empty() {
-            let mark = if self.in_paste {
-                PASTE_END
-            } else {
-                PASTE_BEGIN
-            };
-            if self.knobs.bracketed && self.pending.starts_with(mark) {
-                self.pending.drain(..mark.len());
-                self.in_paste = !self.in_paste;
-                if !self.in_paste {
-                    self.end_paste(at);
-                }
-                continue;
-            }
-            if self.knobs.bracketed
-                && self.pending.len() < mark.len()
-                && mark.starts_with(&self.pending)
-            {
-                // The rest of the mark is on its way, unless this is a lone Escape.
-                if self.pending == *b"\x1b" && bytes.len() == 1 {
-                    self.pending.clear();
-                }
-                return;
-            }
-            let byte = self.pending.remove(0);
-            if self.in_paste {
-                self.pasted.push(char::from(byte));
-            } else {
-                self.key(byte, at);
-            }
-        }
-    }
-
-    fn end_paste(&mut self, at: Instant) {
-        let text = std::mem::take(&mut self.pasted);
-        if self.dialog_open {
-            // A framed paste does nothing in a dialog.
-            return;
-        }
-        self.composer.push_str(&text);
-        self.text_arrived(at);
-    }
-
-    fn text_arrived(&mut self, at: Instant) {
-        self.window_until = Some(at + self.knobs.paste_window);
-        if self.knobs.dialog == Some(Dialog::AfterText) {
-            self.knobs.dialog = None;
-            self.dialog_at = Some(Instant::now() + DIALOG_DELAY);
-        }
-    }
-
-    fn key(&mut self, byte: u8, at: Instant) {
-        if self.dialog_open {
-            self.log.note("dialog", &byte.to_string());
-            if matches!(byte, b'\r' | b'1'..=b'3' | b'y' | b'n') {
-                self.dialog_open = false;
-            }
-            return;
-        }
-        match byte {
-            b'\r' => self.enter(at),
-            b'\n' => self.composer.push('\n'),
-            0x7f | 0x08 if self.knobs.ignore_erase > 0 => self.knobs.ignore_erase -= 1,
-            0x7f | 0x08 => {
-                self.composer.pop();
-            }
-            b' '..=b'~' => {
-                self.composer.push(char::from(byte));
-                let burst = self
-                    .last_letter
-                    .is_some_and(|last| at.duration_since(last) < self.knobs.burst_gap);
-                self.last_letter = Some(at);
-                if burst {
-                    self.text_arrived(at);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn enter(&mut self, at: Instant) {
-        if self.window_until.is_some_and(|until| at < until) {
-            self.composer.push('\n');
-            return;
-        }
-        if self.knobs.ignore_enter > 0 {
-            self.knobs.ignore_enter -= 1;
-            return;
-        }
-        if self.composer.trim().is_empty() {
-            return;
-        }
-        let text = std::mem::take(&mut self.composer);
-        self.submits += 1;
-        self.log.note("submit", &text);
-        if self.knobs.swallow {
-            return;
-        }
-        self.transcript
-            .push(format!("{} {text}", self.knobs.style.glyph()));
-        self.transcript.push(String::new());
-        self.begin_turn();
-        if self.knobs.dialog == Some(Dialog::AfterEnter) {
-            self.knobs.dialog = None;
-            self.dialog_open = true;
-        }
-        if self.knobs.exit_after == Some(self.submits) {
-            self.quit = Some(0);
+    /// The turn is over, or was broken off.
+    fn end_turn(&mut self) {
+        self.turn_until = None;
+        if let Some(relay) = &self.relay {
+            relay.turn_ends();
         }
     }
 
@@ -314,12 +236,14 @@ impl Agent {
             composer: &self.composer,
             transcript: &self.transcript,
             busy_for: self.turn_until.map(|_| self.started.elapsed()),
-            dialog_open: self.dialog_open,
+            up_for: self.started.elapsed(),
+            question: self.question,
+            vi_normal: self.vi_normal,
             columns,
             rows,
         });
         // An agent at rest writes nothing.
-        if frame != self.shown {
+        if frame != self.shown || self.knobs.redraw {
             self.write(&frame);
             self.shown = frame;
         }

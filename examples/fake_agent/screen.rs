@@ -2,21 +2,22 @@
 
 use std::time::Duration;
 
+use crate::blocks;
+use crate::blocks::Question;
 use crate::knobs::Busy;
 use crate::knobs::Knobs;
-use crate::knobs::Placeholder;
 use crate::knobs::Style;
 
-/// Alternate screen, cleared.
-pub const BEGIN: &str = "\x1b[?1049h\x1b[2J";
+/// The alternate screen.
+pub const ALTERNATE: &str = "\x1b[?1049h";
+/// A clear screen.
+pub const CLEAR: &str = "\x1b[2J";
 /// Asks the terminal to frame pastes.
 pub const BRACKETED: &str = "\x1b[?2004h";
 /// Takes that back.
 pub const UNBRACKETED: &str = "\x1b[?2004l";
 /// Everything as it was.
 pub const END: &str = "\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b]2;\x07";
-
-const HINT: &str = "Ask the agent to do anything";
 
 /// All that shows.
 pub struct View<'a> {
@@ -25,7 +26,9 @@ pub struct View<'a> {
     pub transcript: &'a [String],
     /// A turn runs; time for its spinner.
     pub busy_for: Option<Duration>,
-    pub dialog_open: bool,
+    pub up_for: Duration,
+    pub question: Option<Question>,
+    pub vi_normal: bool,
     pub columns: usize,
     pub rows: usize,
 }
@@ -34,17 +37,18 @@ pub struct View<'a> {
 pub fn frame(view: &View<'_>) -> String {
     let mut block = Vec::new();
     let mut cursor = None;
-    if view.dialog_open {
-        block.extend(dialog(view.knobs.style));
+    if let Some(question) = view.question {
+        block.extend(blocks::dialog(view.knobs, question));
     } else {
         if let Some(status) = status(view) {
             block.extend([status, String::new()]);
         }
-        let (rows, at) = composer(view);
+        let (rows, at) = blocks::composer(view);
         cursor = Some((block.len() + at.1, at.0));
         block.extend(rows);
-        block.extend(footer(view));
+        block.extend(blocks::footer(view));
     }
+    block.extend(vec![String::new(); view.knobs.blank_below]);
     let above = view.rows.saturating_sub(block.len());
     let wrapped: Vec<String> = view
         .transcript
@@ -62,7 +66,7 @@ pub fn frame(view: &View<'_>) -> String {
     }
     if let Some((y, x)) = cursor {
         out.push_str(&format!("\x1b[{};{}H", top + y + 1, x + 1));
-        if view.knobs.style != Style::Claude {
+        if !view.knobs.is_drawn() {
             out.push_str("\x1b[?25h");
         }
     }
@@ -74,136 +78,52 @@ fn title(view: &View<'_>) -> String {
         .ok()
         .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .unwrap_or_default();
+    let busy = view.busy_for.is_some() && view.knobs.busy == Busy::Title;
+    if let (Style::Gemini, None) = (view.knobs.style, &view.knobs.title) {
+        return match view.question {
+            Some(Question::Permission) => format!("✋  Action Required ({folder})"),
+            _ if busy => format!("✦  Working… ({folder})"),
+            _ => format!("◇  Ready ({folder})"),
+        };
+    }
     let idle = match (&view.knobs.title, view.knobs.style) {
         (Some(title), _) => title.clone(),
         (None, Style::Claude) => "✳ Claude Code".to_owned(),
         (None, Style::Codex) => folder,
-        (None, Style::Plain) => "plain".to_owned(),
+        (None, _) => "plain".to_owned(),
     };
-    if view.busy_for.is_some() && view.knobs.busy == Busy::Title {
+    if busy {
         return format!("⠋ {idle}");
     }
     idle
 }
 
 fn status(view: &View<'_>) -> Option<String> {
-    let busy = view.busy_for.filter(|_| view.knobs.busy == Busy::Spinner)?;
-    let seconds = busy.as_secs();
+    let busy = view.busy_for?;
+    let (seconds, tenths) = (busy.as_secs(), busy.as_millis() / 100);
+    match view.knobs.busy {
+        Busy::Spinner => {}
+        Busy::Counter => return Some(format!("  thinking for {seconds} s")),
+        Busy::Colour => return Some(format!("\x1b[38;5;{}m  thinking", 17 + tenths % 200)),
+        Busy::Title | Busy::Silent(_) => return None,
+    }
+    let turn = |glyphs: &[char]| glyphs[usize::try_from(tenths).unwrap_or(0) % glyphs.len()];
     Some(match view.knobs.style {
         Style::Claude => {
-            let glyphs = ['·', '✢', '✳', '✶', '✻', '✽'];
-            let glyph = glyphs[usize::try_from(busy.as_millis() / 100).unwrap_or(0) % glyphs.len()];
+            let glyph = turn(&['·', '✢', '✳', '✶', '✻', '✽']);
             format!("{glyph} Swirling… ({seconds}s · ↓ 4 tokens)")
         }
         Style::Codex => format!("• Working ({seconds}s • esc to interrupt)"),
+        Style::Gemini => {
+            let glyph = turn(&['⠋', '⠙', '⠹', '⠸']);
+            format!(" {glyph} Thinking (esc to cancel, {seconds}s)")
+        }
         Style::Plain => format!("working {seconds}"),
     })
 }
 
-/// Rows of the composer, and column and row of the cursor in them.
-fn composer(view: &View<'_>) -> (Vec<String>, (usize, usize)) {
-    let width = view.columns.saturating_sub(2).max(1);
-    let mut parts: Vec<String> = view
-        .composer
-        .split('\n')
-        .flat_map(|line| wrap(line, width))
-        .collect();
-    if parts.is_empty() {
-        parts.push(String::new());
-    }
-    let at = (
-        parts.last().map_or(0, |last| last.chars().count()) + 2,
-        parts.len() - 1,
-    );
-    let empty = view.composer.is_empty();
-    let drawn = view.knobs.style == Style::Claude;
-    let last = parts.len() - 1;
-    let mut rows: Vec<String> = parts
-        .iter()
-        .enumerate()
-        .map(|(y, text)| {
-            let mut row = if y == 0 {
-                glyph(view.knobs.style)
-            } else {
-                "  ".to_owned()
-            };
-            row.push_str(text);
-            match (empty, y == last, drawn) {
-                (true, ..) => row.push_str(&hint(view.knobs.placeholder, drawn)),
-                (false, true, true) => row.push_str("\x1b[7m \x1b[0m"),
-                _ => {}
-            }
-            row
-        })
-        .collect();
-    if !drawn {
-        return (rows, at);
-    }
-    let rule = "─".repeat(view.columns);
-    rows.insert(0, rule.clone());
-    rows.push(rule);
-    (rows, (at.0, at.1 + 1))
-}
-
-fn glyph(style: Style) -> String {
-    match style {
-        Style::Claude => "❯\u{a0}".to_owned(),
-        Style::Codex => "\x1b[1m›\x1b[0m ".to_owned(),
-        Style::Plain => "> ".to_owned(),
-    }
-}
-
-/// The hint of an empty composer; a drawn cursor stands on its first letter.
-fn hint(placeholder: Placeholder, drawn: bool) -> String {
-    let style = match placeholder {
-        Placeholder::None if drawn => return "\x1b[7m \x1b[0m".to_owned(),
-        Placeholder::None => return String::new(),
-        Placeholder::Dim => "\x1b[2m",
-        Placeholder::Grey => "\x1b[38;5;248m",
-        Placeholder::Plain => "",
-    };
-    if drawn {
-        let (first, rest) = HINT.split_at(1);
-        return format!("\x1b[7m{first}\x1b[0m{style}{rest}\x1b[0m");
-    }
-    format!("{style}{HINT}\x1b[0m")
-}
-
-fn footer(view: &View<'_>) -> Vec<String> {
-    let mut rows = Vec::new();
-    if view.knobs.style == Style::Codex && view.knobs.footer > 0 {
-        rows.push(String::new());
-    }
-    for row in 0..view.knobs.footer {
-        rows.push(match row {
-            0 => "  ? for shortcuts".to_owned(),
-            row => format!("  status row {row}"),
-        });
-    }
-    rows
-}
-
-/// A question in the composer's place, in each style as its CLI asks.
-fn dialog(style: Style) -> Vec<String> {
-    let (first, keys) = match style {
-        Style::Claude => (" ❯ 1. Yes", " Enter to confirm · Esc to cancel"),
-        Style::Codex => ("› 1. Yes", "  Press enter to confirm or esc to cancel"),
-        Style::Plain => ("> 1. Yes", "enter or esc"),
-    };
-    [
-        " Do you want to proceed?",
-        first,
-        "   2. Yes, always",
-        "   3. No",
-        "",
-        keys,
-    ]
-    .map(str::to_owned)
-    .to_vec()
-}
-
 /// Cuts text into rows; an empty text is one row.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     if letters.is_empty() {
         return vec![String::new()];

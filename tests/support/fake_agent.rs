@@ -113,8 +113,15 @@ impl Agent {
 
     /// Keys a dialog got.
     pub fn dialog_keys(&self) -> usize {
-        let log = self.log();
-        log.iter().filter(|line| line["event"] == "dialog").count()
+        self.notes("dialog")
+    }
+
+    /// How often the agent noted such an event.
+    pub fn notes(&self, event: &str) -> usize {
+        self.log()
+            .iter()
+            .filter(|line| line["event"] == event)
+            .count()
     }
 
     /// How often a paste frame began.

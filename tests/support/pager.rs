@@ -62,6 +62,11 @@ impl Home {
 
     /// The pager's command with a stand-in for tmux first in `PATH`: a shell script that finds the real one by itself.
     pub fn with_stand_in(&self, tmux: &Tmux, relay: &Relay, script: &str) -> Command {
+        self.with_tmux(tmux, &relay.url(), script)
+    }
+
+    /// The same for the relay at `url`.
+    pub fn with_tmux(&self, tmux: &Tmux, url: &str, script: &str) -> Command {
         let folder = self.path("bin");
         fs::create_dir_all(&folder).unwrap();
         let path = search_path();
@@ -75,7 +80,7 @@ impl Home {
         let mut command = self.command();
         command
             .env("PATH", format!("{}:{path}", folder.display()))
-            .args(["--server", &relay.url(), "--socket"])
+            .args(["--server", url, "--socket"])
             .arg(tmux.socket());
         command
     }

@@ -1,5 +1,7 @@
 //! A relay that says what the test tells it to: it speaks the pager's two routes, keeps all it heard, and can refuse, delay and forget.
 
+mod agent;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,6 +51,8 @@ pub struct PartScript {
     pub unread: u64,
     pub error: Option<String>,
     pub machine: Option<String>,
+    /// Tag of the wake last offered, until the agent comes for its mail.
+    pub open: Option<String>,
 }
 
 /// How a call is met instead of being answered.
@@ -77,6 +81,8 @@ pub struct Script {
     pub parts: BTreeMap<String, PartScript>,
     pub polls: Vec<Heard<PollRequest>>,
     pub reports: Vec<Heard<ReportRequest>>,
+    /// Parts and tags of the wakes whose agents came for their mail, in order.
+    pub consumed: Vec<(String, String)>,
     /// Met by every poll.
     pub poll_instead: Option<Instead>,
     /// Met by every report of which this says so.
@@ -110,6 +116,7 @@ impl Relay {
                     .collect(),
                 polls: Vec::new(),
                 reports: Vec::new(),
+                consumed: Vec::new(),
                 poll_instead: None,
                 report_instead: Box::new(|_| None),
                 answer: Box::new(|_| None),
@@ -142,6 +149,8 @@ impl Relay {
                 let app = Router::new()
                     .route("/api/pager/poll", post(poll))
                     .route("/api/pager/report", post(report))
+                    .route("/api/activity", post(agent::activity))
+                    .route("/mcp/{code}", post(agent::inbox))
                     .with_state(shared);
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 tokio::select! {
@@ -207,6 +216,7 @@ impl Relay {
         self.change(|script| {
             let part = script.parts.get_mut(part).unwrap();
             part.unread = 1;
+            part.open = Some(offer.tag.clone());
             part.wake = Some(offer);
         });
     }
@@ -366,7 +376,7 @@ async fn report(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
             && part
                 .wake
                 .as_ref()
-                .is_some_and(|wake| wake.nudge == call.nudge)
+                .is_some_and(|wake| (&wake.wake_id, wake.nudge) == (&call.wake_id, call.nudge))
         {
             part.wake = None;
             script.rev += 1;

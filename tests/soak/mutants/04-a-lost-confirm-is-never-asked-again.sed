@@ -1,0 +1,2 @@
+# pager/deliver/before.rs
+/            None => {/{n;s/.*/                self.phase = Phase::Confirming { adopt };/}
