@@ -50,6 +50,8 @@ pub struct Pane {
     pub agent_at: Option<Time>,
     /// The agent CLI.
     pub cli: Option<String>,
+    /// Its version.
+    pub cli_version: Option<String>,
     /// Socket of the tmux server, where the pager named it.
     pub socket: String,
     /// `%3`, while it has one.
@@ -137,8 +139,8 @@ pub fn observe(tx: &Tx<'_>, part: PartSeq, seen: &PagerLook<'_>, now: Time) -> O
 /// A fault of the store.
 pub fn of(connection: &Connection, part: PartSeq) -> Outcome<Option<Pane>> {
     let mut statement = connection.prepare_cached(
-        "SELECT pager, machine, heard_at, agent_at, cli, state, detail, since, socket, pane, screen, screen_since
-           FROM pane WHERE part = ?1",
+        "SELECT pager, machine, heard_at, agent_at, cli, state, detail, since, socket, pane, screen, screen_since,
+           cli_version FROM pane WHERE part = ?1",
     )?;
     let found = statement
         .query_row([part], |row| {
@@ -156,6 +158,7 @@ pub fn of(connection: &Connection, part: PartSeq) -> Outcome<Option<Pane>> {
                 screen: row
                     .get::<_, Option<String>>(10)?
                     .zip(row.get::<_, Option<Time>>(11)?),
+                cli_version: row.get(12)?,
             })
         })
         .optional()?;
@@ -209,6 +212,7 @@ mod tests {
             heard_at: Time(100_000),
             agent_at: None,
             cli: None,
+            cli_version: None,
             socket: "/tmp/tmux-1000/default".into(),
             id: Some("%3".into()),
             state: "ready".into(),

@@ -21,8 +21,18 @@ pub enum Exit {
     Missing = 5,
     /// `--wait` ran out.
     WaitOver = 6,
+    /// `doctor` found something, and has said so already.
+    Unwell = 10,
     /// Interrupted by the person.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// Whether all there is to say was said.
+    #[must_use]
+    pub fn is_told(self) -> bool {
+        matches!(self, Self::Quiet | Self::Unwell)
+    }
 }
 
 /// Why a command did not do what it was asked to.

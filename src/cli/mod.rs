@@ -17,6 +17,7 @@ pub mod context;
 mod demo;
 mod demo_agent;
 mod detach;
+mod doctor;
 mod export;
 pub mod failure;
 mod field;
@@ -145,6 +146,8 @@ enum Command {
     Member(member::Arguments),
     /// Keep what the project has learned
     Knowledge(knowledge::Arguments),
+    /// Find what is wrong here, and the command that mends it
+    Doctor(doctor::Arguments),
     /// Copy the database, whether the relay runs or not
     Backup(backup::Arguments),
     /// Put a backup in the place of the database
@@ -217,7 +220,7 @@ pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if failure.exit != failure::Exit::Quiet {
+            if !failure.exit.is_told() {
                 screen.failure(
                     &failure
                         .clone()
@@ -272,6 +275,7 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Export(arguments) => export::run(context, arguments).await,
             Command::Completions(arguments) => completions::run(context, arguments),
             Command::Man(arguments) => man::run(context, arguments),
+            Command::Doctor(arguments) => doctor::run(context, arguments).await,
             Command::Restore(arguments) => restore::run(context, arguments).await,
         }
     })

@@ -120,7 +120,7 @@ fn printed_version() -> Option<String> {
 }
 
 /// The command that installs tmux here.
-fn install(context: &Context) -> String {
+pub fn install(context: &Context) -> String {
     let known = [
         ("apt-get", "sudo apt-get install tmux"),
         ("dnf", "sudo dnf install tmux"),

@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::io::Read;
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
 
 use rusqlite::Connection;
 
@@ -43,6 +45,9 @@ const CONTENTS: &str = "SELECT
     (SELECT at FROM message ORDER BY seq LIMIT 1),
     (SELECT at FROM message ORDER BY seq DESC LIMIT 1)";
 
+/// How often SQLite asks whether to go on, in steps of its machine.
+const STEPS: std::os::raw::c_int = 10_000;
+
 /// What a start looks at: whether the file is ours, of a version we know, and without a damaged page.
 pub(super) fn quick(path: &Path) -> Result<(), OpenError> {
     let (connection, _) = ours(path)?;
@@ -78,6 +83,30 @@ pub fn whole(path: &Path) -> Result<Contents, OpenError> {
             })
         })
         .map_err(fail)
+}
+
+/// What a start looks at, as far as it can be read within `limit`, and when the file was made. A file that takes longer is not told to be
+/// damaged: its relay looked at all of it when it started.
+///
+/// # Errors
+/// As [`whole`].
+pub fn look(path: &Path, limit: Duration) -> Result<Option<Time>, OpenError> {
+    let (mut connection, _) = ours(path)?;
+    let begun = Instant::now();
+    let over = move || begun.elapsed() > limit;
+    connection
+        .progress_handler(STEPS, Some(over))
+        .map_err(|error| damaged(path, &error.to_string()))?;
+    match sound(path, &connection, "quick_check") {
+        Err(damage) if begun.elapsed() <= limit => return Err(damage),
+        _ => {}
+    }
+    connection
+        .progress_handler(0, None::<fn() -> bool>)
+        .map_err(|error| damaged(path, &error.to_string()))?;
+    let made = connection.query_row("SELECT created_at FROM relay", [], |row| row.get(0));
+    // One that was never served has no such row.
+    Ok(made.ok())
 }
 
 /// A connection to a file that is a relay's, and the version of its schema.

@@ -247,6 +247,7 @@ fn view(
     view["source"] = source.into();
     view["sourceAt"] = at.into();
     view["cli"] = json!(pane.as_ref().and_then(|pane| pane.cli.as_deref()));
+    view["cliVersion"] = json!(pane.as_ref().and_then(|pane| pane.cli_version.as_deref()));
     view["pager"] = json!(pane.as_ref().map(|pane| json!({
         "machine": pane.machine,
         "heardAt": pane.heard_at.rfc3339(),

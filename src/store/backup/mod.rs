@@ -13,6 +13,7 @@ mod make;
 pub mod names;
 pub mod restore;
 
+pub use super::inspect::look;
 pub use super::inspect::whole as check;
 pub use make::Backup;
 pub use make::Cause;

@@ -1,0 +1,138 @@
+//! What all checks share: the relay's answers, asked once and in little time, and the worktrees joined on this machine.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::api::Health;
+use crate::cli::client;
+use crate::cli::client::Client;
+use crate::cli::context::Context;
+use crate::cli::failure::Exit;
+use crate::cli::failure::Failure;
+use crate::config;
+use crate::config::File;
+use crate::config::loopback;
+use crate::store::Holder;
+use crate::store::Store;
+use crate::store::Time;
+
+/// How long the relay may take for one answer: all of doctor is to take 5 s at most.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// What all checks share.
+#[derive(Debug)]
+pub struct Around {
+    /// The time.
+    pub now: Time,
+    /// The relay's address.
+    pub base: String,
+    /// Whether that is this machine.
+    pub here: bool,
+    /// The database, links not resolved.
+    pub db: PathBuf,
+    /// What the relay says of its health; `None`: nothing.
+    pub health: Option<Health>,
+    /// Its process, where it is the relay of `db`.
+    pub pid: Option<u32>,
+    /// `GET /api/admin/status` over all projects.
+    pub status: Result<Value, Failure>,
+    /// `GET /api/admin/tokens`.
+    pub tokens: Value,
+    /// The person's door to the relay.
+    pub client: Option<Client>,
+    /// Worktrees joined on this machine.
+    pub joined: Vec<Joined>,
+}
+
+/// A worktree with a part in it.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// Its root.
+    pub root: PathBuf,
+    /// The part.
+    pub part: String,
+    /// Its `.relayroom/config.toml`; why it cannot be read.
+    pub file: Result<File, String>,
+}
+
+impl Joined {
+    /// Its settings file.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.root.join(".relayroom/config.toml")
+    }
+}
+
+impl Around {
+    /// Asks.
+    pub async fn look(context: &Context) -> Self {
+        let base = context.server();
+        let here = loopback::is_loopback(&base);
+        let db = context.db();
+        let health = client::health(&base, ANSWER.min(Duration::from_secs(1))).await;
+        let client = here
+            .then(|| Client::at(&base, config::admin_token_file(&db), ANSWER).ok())
+            .flatten();
+        let (status, tokens) = match &client {
+            Some(client) if health.is_some() => {
+                tokio::join!(client.get("status", &[]), client.get("tokens", &[]))
+            }
+            _ => (Err(silent()), Err(silent())),
+        };
+        Self {
+            now: context.now(),
+            here,
+            pid: served_by(&db, &base),
+            health,
+            status,
+            tokens: tokens.unwrap_or_default(),
+            client,
+            joined: joined(context),
+            base,
+            db,
+        }
+    }
+
+    /// The command that ends the relay and starts it again.
+    #[must_use]
+    pub fn restart(&self) -> String {
+        match self.pid {
+            Some(pid) => format!("kill {pid} && sleep 2 && relayroom up"),
+            None => "relayroom up".to_owned(),
+        }
+    }
+
+    /// The relay's list of that name in its status.
+    #[must_use]
+    pub fn listed(&self, name: &str) -> &[Value] {
+        match &self.status {
+            Ok(status) => status[name].as_array().map_or(&[], Vec::as_slice),
+            Err(_) => &[],
+        }
+    }
+}
+
+fn silent() -> Failure {
+    Failure::new(Exit::Unreachable, "unreachable", "the relay is silent")
+}
+
+/// The process of the relay that serves `db`, if it is the one at `base`.
+fn served_by(db: &std::path::Path, base: &str) -> Option<u32> {
+    let Holder { pid, address } = Store::holder(db)?;
+    let alive = std::path::Path::new(&format!("/proc/{pid}")).exists();
+    (alive && address == base).then_some(pid)
+}
+
+/// Every worktree of this machine with a part in it.
+fn joined(context: &Context) -> Vec<Joined> {
+    let here = context.settings.worktree_root.as_ref().map(|root| Joined {
+        root: root.clone(),
+        part: context.settings.worktree.part.clone().unwrap_or_default(),
+        file: Ok(context.settings.worktree.clone()),
+    });
+    here.into_iter()
+        .filter(|one| !one.part.is_empty())
+        .collect()
+}
