@@ -2,9 +2,12 @@
 
 mod admin;
 mod backup;
+mod checkup;
 mod completions;
 mod demo;
 mod desk;
+mod doctor_panes;
+mod doctor_relay;
 mod export;
 mod help;
 mod home;

@@ -11,6 +11,7 @@ use crate::cli::client::Client;
 use crate::cli::context::Context;
 use crate::cli::failure::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::join::register::Register;
 use crate::config;
 use crate::config::File;
 use crate::config::loopback;
@@ -55,6 +56,8 @@ pub struct Joined {
     pub part: String,
     /// Its `.relayroom/config.toml`; why it cannot be read.
     pub file: Result<File, String>,
+    /// Whether `join` knows it; else it is the folder the command was typed in.
+    pub known: bool,
 }
 
 impl Joined {
@@ -125,14 +128,33 @@ fn served_by(db: &std::path::Path, base: &str) -> Option<u32> {
     (alive && address == base).then_some(pid)
 }
 
-/// Every worktree of this machine with a part in it.
+/// Every worktree of this machine with a part in it: those `join` knows, and the one the command is typed in, which may be a copy.
 fn joined(context: &Context) -> Vec<Joined> {
-    let here = context.settings.worktree_root.as_ref().map(|root| Joined {
-        root: root.clone(),
-        part: context.settings.worktree.part.clone().unwrap_or_default(),
-        file: Ok(context.settings.worktree.clone()),
-    });
-    here.into_iter()
-        .filter(|one| !one.part.is_empty())
-        .collect()
+    let register = Register::read(&context.env).unwrap_or_default();
+    let mut all: Vec<Joined> = register
+        .worktree
+        .into_iter()
+        .map(|known| {
+            let root = known.root;
+            let file = config::read_file(&root.join(".relayroom/config.toml"));
+            Joined {
+                file: file.map(|(file, _)| file).map_err(|bad| bad.cause),
+                part: known.part,
+                root,
+                known: true,
+            }
+        })
+        .collect();
+    let settings = &context.settings;
+    if let (Some(root), Some(part)) = (&settings.worktree_root, &settings.worktree.part)
+        && all.iter().all(|one| one.root != *root)
+    {
+        all.push(Joined {
+            root: root.clone(),
+            part: part.clone(),
+            file: Ok(settings.worktree.clone()),
+            known: false,
+        });
+    }
+    all
 }

@@ -97,6 +97,24 @@ impl Finding {
         self
     }
 
+    /// The same with `flags` in each command of ours, without which it would speak of another relay. The pager takes its own.
+    #[must_use]
+    pub fn within(mut self, flags: &str) -> Self {
+        if !flags.is_empty() {
+            let parts: Vec<&str> = self.fix.split("relayroom ").collect();
+            let mut fix = parts[0].to_owned();
+            for part in &parts[1..] {
+                fix.push_str("relayroom ");
+                if !part.starts_with("pager ") {
+                    fix.push_str(flags);
+                }
+                fix.push_str(part);
+            }
+            self.fix = fix;
+        }
+        self
+    }
+
     fn view(&self) -> Value {
         json!({
             "level": self.level.as_str(),
@@ -186,6 +204,23 @@ mod tests {
             .map(|finding| format!("{}{}", finding.code, finding.subject))
             .collect();
         assert_eq!(order, ["ax", "b1", "b2", "cx"]);
+    }
+
+    #[test]
+    fn a_fix_speaks_of_the_relay_doctor_was_asked_about() {
+        let fix = |fix: &str| Finding::note("n", "", "").fix(fix).within("--db /d ").fix;
+        assert_eq!(
+            fix("kill 7 && relayroom restore b --yes && relayroom up"),
+            "kill 7 && relayroom --db /d restore b --yes && relayroom --db /d up"
+        );
+        assert_eq!(
+            fix("relayroom pager --dry-run"),
+            "relayroom pager --dry-run"
+        );
+        assert_eq!(
+            fix("chmod 600 /data/relayroom.db"),
+            "chmod 600 /data/relayroom.db"
+        );
     }
 
     #[test]

@@ -67,7 +67,9 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
         Vec::new()
     };
     found.extend(lines.iter().map(canary::judge));
-    let found = finding::ranked(found);
+    let flags = flags(context);
+    let found = found.into_iter().map(|finding| finding.within(&flags));
+    let found = finding::ranked(found.collect());
     if context.screen.json {
         let mut answer = json!({"findings": finding::views(&found)});
         if arguments.wake {
@@ -78,6 +80,21 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
         finding::print(context, &found)?;
     }
     verdict(&found, arguments.strict)
+}
+
+/// The flags that said which relay this is about.
+fn flags(context: &Context) -> String {
+    let globals = &context.globals;
+    let db = globals
+        .db
+        .as_ref()
+        .map(|db| db.to_string_lossy().into_owned());
+    let given = [("--server", &globals.server), ("--db", &db)];
+    let given = given.iter().filter_map(|(flag, value)| {
+        let value = finding::quoted(value.as_deref()?);
+        Some(format!("{flag} {value} "))
+    });
+    given.collect()
 }
 
 /// How it ends.
