@@ -94,6 +94,8 @@ pub struct Setup {
     pub holder: String,
     /// Settings that mean nothing.
     pub warnings: Vec<String>,
+    /// The surroundings, for what is not the pager's own: the hooks' folders.
+    pub env: Env,
     own: Own,
 }
 
@@ -151,6 +153,7 @@ impl Setup {
             machine,
             holder: lock::holder(pid, &start.rfc3339()),
             warnings: settings.warnings,
+            env: env.clone(),
             own: Own {
                 pane: own_pane(env, &socket),
                 ancestors: snapshot.ancestors(own_pid),

@@ -9,6 +9,7 @@ mod looking;
 mod polling;
 mod reporting;
 mod showing;
+mod spooling;
 mod stopping;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use tokio::sync::mpsc;
 
 use self::polling::Polling;
 use self::showing::Shown;
+use self::spooling::Spooling;
 use self::stopping::Stopping;
 use super::client::Client;
 use super::client::Failure;
@@ -78,6 +80,8 @@ enum Happened {
     },
     Released,
     Shown,
+    /// What the sending of spooled reports left to say, by part.
+    Resent(Vec<(String, String)>),
 }
 
 /// The pager at work.
@@ -98,6 +102,7 @@ pub struct Pager {
     list_at: Time,
     told: HashSet<String>,
     shown: Shown,
+    spooling: Spooling,
     stopping: Option<Stopping>,
     answered_at: Option<Time>,
     listed: bool,
@@ -156,6 +161,7 @@ impl Pager {
             list_at: Time(0),
             told: HashSet::new(),
             shown: Shown::default(),
+            spooling: Spooling::default(),
             stopping: None,
             answered_at: None,
             listed: false,
@@ -224,6 +230,7 @@ impl Pager {
     fn start(&mut self, now: Time) -> Result<(), Quit> {
         if self.stopping.is_none() {
             self.start_poll(now)?;
+            self.start_spooling(now);
         }
         self.start_look(now);
         self.start_reports(now);
@@ -258,6 +265,10 @@ impl Pager {
                 self.shown.writing = false;
                 Ok(())
             }
+            Happened::Resent(said) => {
+                self.take_resent(said, now);
+                Ok(())
+            }
         }
     }
 
@@ -268,6 +279,7 @@ impl Pager {
         due.extend(self.poll_due(now));
         due.extend(self.reports_due());
         due.extend(self.show_due());
+        due.extend(self.spooling_due());
         due.extend(self.stop_due());
         let first = due.into_iter().min().unwrap_or(now);
         Duration::from_millis(u64::try_from(first.0 - now.0).unwrap_or_default())

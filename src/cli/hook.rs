@@ -68,13 +68,18 @@ pub fn run(arguments: &Arguments, server: Option<String>, env: &Env) -> ExitCode
 /// A panic must not be seen, and nothing may outlast its time.
 fn silently(work: impl FnOnce(Instant)) -> ExitCode {
     let begun = Instant::now();
-    panic::set_hook(Box::new(|_| {}));
     std::thread::spawn(|| {
         std::thread::sleep(WATCHDOG);
         std::process::exit(0);
     });
-    let _ = panic::catch_unwind(AssertUnwindSafe(|| work(begun)));
+    contained(|| work(begun));
     ExitCode::SUCCESS
+}
+
+/// What panics in there ends there, unseen: nobody could mend it in the middle of an agent's turn.
+fn contained(work: impl FnOnce()) {
+    panic::set_hook(Box::new(|_| {}));
+    let _ = panic::catch_unwind(AssertUnwindSafe(work));
 }
 
 fn go(arguments: &Arguments, server: Option<String>, env: &Env, begun: Instant) {
@@ -91,4 +96,28 @@ fn go(arguments: &Arguments, server: Option<String>, env: &Env, begun: Instant) 
         server,
     };
     run::event(arguments.provider, &flags, &event, env, begun);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_023_a_panic_ends_where_it_began() {
+        contained(|| panic!("as in a parser"));
+        // The hook of the process is everybody's.
+        drop(panic::take_hook());
+    }
+
+    #[test]
+    fn only_the_hook_itself_is_silent() {
+        let called = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            is_called(&args)
+        };
+        assert!(called("relayroom hook claude"));
+        assert!(called("relayroom hook"));
+        assert!(!called("relayroom hook --help"));
+        assert!(!called("relayroom status"));
+    }
 }

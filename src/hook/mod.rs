@@ -8,8 +8,8 @@
 //!
 //! `input` takes what a CLI hands over, `event` says what it means, `find` to which part it belongs; `run` is the order of things after
 //! that. `transcripts` says which files hold replies, `read` their lines, `parse` what a line means, and `reading` ties these to the
-//! posts. `post` is the way to the relay, and `spool` what waits for it. `place` is the part's folder of state, with `turns`, `files` and
-//! the log; `playbook` is the file the agent reads.
+//! posts. `post` is the way to the relay, `spool` what waits for it, and `resend` what the pager does about that. `place` is the part's
+//! folder of state, with `turns`, `files` and the log; `playbook` is the file the agent reads.
 //!
 //! It uses `api` and `config`, ids and time, and nothing of the server.
 
@@ -25,6 +25,7 @@ pub mod playbook;
 pub mod post;
 pub mod read;
 mod reading;
+pub mod resend;
 pub mod run;
 pub mod spool;
 pub mod transcripts;

@@ -56,9 +56,13 @@ impl Door {
     /// # Errors
     /// If no HTTP client can be made.
     pub fn new(joined: &Joined) -> Result<Self, String> {
+        Self::built(joined, reqwest::Client::builder())
+    }
+
+    fn built(joined: &Joined, builder: reqwest::ClientBuilder) -> Result<Self, String> {
         // A second installation only says that there is one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder()
+        let mut builder = builder
             .connect_timeout(CONNECT)
             .redirect(reqwest::redirect::Policy::none())
             .tcp_nodelay(true)
@@ -178,6 +182,52 @@ fn refused(body: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name service that does not answer.
+    struct Silent;
+
+    impl reqwest::dns::Resolve for Silent {
+        fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[test]
+    fn usage_018_a_name_that_is_not_found_in_time_is_given_up() {
+        let joined = Joined {
+            server: "http://relay.example".to_owned(),
+            code: "C".to_owned(),
+            part: "web".to_owned(),
+            token: None,
+            joined_at: None,
+            config: None,
+            excerpts: false,
+        };
+        let builder = reqwest::Client::builder()
+            .no_proxy()
+            .dns_resolver(std::sync::Arc::new(Silent));
+        let door = Door::built(&joined, builder).unwrap();
+        let report = Report::Usage(Box::new(UsageReport {
+            code: "C".to_owned(),
+            part: "web".to_owned(),
+            provider: "claude".to_owned(),
+            session: "s".to_owned(),
+            sent_at: None,
+            turn: None,
+            skipped: Default::default(),
+            rows: Vec::new(),
+            usage: None,
+            key: None,
+        }));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        // Far longer than a connection may take: what ends it is the limit of that.
+        let limit = Duration::from_secs(600);
+        let answer = runtime.block_on(door.post(&report, Time(0), limit));
+        assert!(matches!(answer, Answer::Kept(_)), "{answer:?}");
+    }
 
     #[test]
     fn refused_rows_are_named_once() {

@@ -23,6 +23,7 @@ use super::hook_transcript::append;
 use super::hook_transcript::reply;
 use crate::support::scripted_relay::Instead;
 use crate::support::wait::SLACK;
+use crate::support::wait::until;
 
 /// When a run is over, whatever holds it up.
 const OVER: Duration = Duration::from_secs(2);
@@ -114,6 +115,34 @@ fn usage_019_what_was_kept_goes_with_the_next_run_with_its_own_times() {
     stage.send_spool();
     assert_eq!(stage.keys(), ["m1"]);
     assert_eq!(stage.relay.script().same, 1, "sent twice changes nothing");
+}
+
+#[test]
+fn usage_019_the_pager_sends_what_no_hook_is_left_to_send() {
+    let mut stage = Stage::new();
+    stage.relay.go_down();
+    stage.fire("claude", &stage.ended(&["m1"]));
+    assert_eq!(stage.spooled().len(), 2);
+    stage.relay.come_back();
+    let mut pager = Command::new(env!("CARGO_BIN_EXE_relayroom-pager"))
+        .args(["--server", &stage.relay.url(), "--socket"])
+        .arg(stage.path("tmux.socket"))
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", stage.path("home"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until(Duration::from_secs(30) * SLACK, "the spool is sent", || {
+        stage.spooled().is_empty()
+    });
+    pager.kill().unwrap();
+    pager.wait().unwrap();
+    assert_eq!(stage.keys(), ["m1"]);
+    let bearer = stage.relay.script().activities[0].bearer.clone();
+    assert_eq!(bearer.as_deref(), Some(TOKEN));
 }
 
 #[test]

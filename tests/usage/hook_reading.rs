@@ -24,6 +24,7 @@ use super::hook_transcript::recorded;
 use super::hook_transcript::reply;
 use super::hook_transcript::reply_at;
 use crate::support::scripted_hook_relay::Script;
+use crate::support::scripted_relay::Instead;
 use crate::support::wait::SLACK;
 
 const SESSION: &str = "5e551011-0000-4000-8000-000000000001";
@@ -82,7 +83,7 @@ fn usage_049_every_recorded_session_is_posted_to_the_token() {
 }
 
 #[test]
-fn usage_003_children_count_in_their_parents_session() {
+fn usage_003_case_u03_children_count_in_their_parents_session() {
     let stage = Stage::new();
     let main = stage.transcript();
     append(&main, &[prompt("turn-1"), reply("m", 100)]);
@@ -107,7 +108,7 @@ fn usage_003_children_count_in_their_parents_session() {
 }
 
 #[test]
-fn usage_011_late_replies_go_with_this_post_or_the_next() {
+fn usage_011_case_u04_late_replies_go_with_this_post_or_the_next() {
     for delay in [0, 200, 2_000] {
         let stage = Stage::new();
         let transcript = stage.transcript();
@@ -152,7 +153,7 @@ fn case_u04_half_a_line_is_left_for_the_next_run() {
 }
 
 #[test]
-fn usage_012_copies_truncation_and_a_new_file_change_no_count() {
+fn usage_012_case_u09_copies_truncation_and_a_new_file_change_no_count() {
     let stage = Stage::new();
     let transcript = stage.transcript();
     let rows: Vec<Value> = (0..100).map(|n| reply(&format!("m{n}"), 10)).collect();
@@ -196,7 +197,7 @@ fn usage_013_a_long_line_and_a_broken_one_cost_no_good_one() {
 }
 
 #[test]
-fn usage_014_a_large_file_is_read_in_several_runs_even_by_another_session() {
+fn usage_014_case_u08_a_large_file_is_read_in_several_runs_even_by_another_session() {
     let stage = Stage::new();
     let transcript = stage.transcript();
     let filler = json!({"type": "system", "text": "x".repeat(20_000)}).to_string();
@@ -244,7 +245,7 @@ fn usage_015_only_replies_after_joining_count() {
 }
 
 #[test]
-fn usage_016_a_transcript_that_is_not_there_costs_one_line_of_log() {
+fn usage_016_case_u05_a_transcript_that_is_not_there_costs_one_line_of_log() {
     let stage = Stage::new();
     let empty = stage.path("empty.jsonl");
     fs::write(&empty, "").unwrap();
@@ -268,7 +269,7 @@ fn usage_016_a_transcript_that_is_not_there_costs_one_line_of_log() {
 }
 
 #[test]
-fn usage_017_two_hooks_at_once_count_every_reply_once() {
+fn usage_017_case_u10_two_hooks_at_once_count_every_reply_once() {
     let stage = Stage::new();
     for round in 0..50 {
         let turn = format!("t{round}");
@@ -289,6 +290,38 @@ fn usage_017_two_hooks_at_once_count_every_reply_once() {
     assert_eq!(outputs(&script), 50);
     for row in script.rows.values() {
         assert_eq!(row.turn.as_deref(), Some(&*row.key.replace('m', "t")));
+    }
+}
+
+#[test]
+fn case_u11_a_turn_without_an_end_is_posted_with_the_next() {
+    let stage = Stage::new();
+    append(&stage.transcript(), &[prompt("turn-0"), reply("m0", 5)]);
+    append(&stage.transcript(), &[prompt("turn-1"), reply("m1", 7)]);
+    stage.stop();
+    let script = stage.relay.script();
+    assert_eq!(script.rows["m0"].turn.as_deref(), Some("turn-0"));
+    assert_eq!(script.rows["m1"].turn.as_deref(), Some("turn-1"));
+}
+
+#[test]
+fn case_u14_no_word_of_a_prompt_or_an_answer_is_kept() {
+    let stage = Stage::new();
+    let file = stage.path("home/.gemini/tmp/shop/chats/session-2026-11-30T19-00-5e551011.jsonl");
+    append(&file, &[gemini_reply("g", 71)]);
+    stage.relay.script().instead = Some(Instead::Status(503, None));
+    for name in ["BeforeAgent", "AfterAgent", "SessionEnd"] {
+        let further =
+            json!({"transcript_path": file, "prompt": "xyzzy", "prompt_response": "An answer."});
+        stage.fire("gemini", &stage.event("shop", name, "", &further));
+    }
+    assert!(!stage.spooled().is_empty());
+    for entry in fs::read_dir(stage.state().unwrap()).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(
+            !text.contains("xyzzy") && !text.contains("An answer"),
+            "{text}"
+        );
     }
 }
 

@@ -33,7 +33,7 @@ fn claude(lines: &[String]) -> Outcome {
 }
 
 #[test]
-fn usage_001_several_lines_of_one_reply_are_one_row_of_the_largest_numbers() {
+fn usage_001_case_u01_several_lines_of_one_reply_are_one_row_of_the_largest_numbers() {
     let line = |output| {
         usage(
             "m1",
@@ -48,7 +48,7 @@ fn usage_001_several_lines_of_one_reply_are_one_row_of_the_largest_numbers() {
 }
 
 #[test]
-fn usage_002_the_key_is_the_messages_id_else_the_lines_own() {
+fn usage_002_case_u02_the_key_is_the_messages_id_else_the_lines_own() {
     let mut lines = vec![usage("m1", json!({}))];
     let other =
         json!({"type": "user", "promptId": "p", "message": {"role": "user", "content": "x"}});

@@ -49,7 +49,7 @@ fn inputs(outcome: &Outcome) -> Vec<(&str, u64)> {
 }
 
 #[test]
-fn usage_005_differences_of_totals_and_a_drop_begins_anew() {
+fn usage_005_case_u12_differences_of_totals_and_a_drop_begins_anew() {
     let mut lines = vec![meta("s", json!({})), turn("t")];
     lines.extend([100, 100, 250, 250, 40].map(|total| count(total, 7)));
     let outcome = codex(&lines);
