@@ -39,6 +39,7 @@ mod project;
 mod reply;
 mod restore;
 mod roster;
+mod rotate;
 pub mod screen;
 mod search;
 mod send;
@@ -97,7 +98,7 @@ pub struct Cli {
 enum Command {
     /// Run the relay in the foreground
     Serve(serve::Arguments),
-    /// Start relay and pager where they do not run, and say what is next
+    /// Start relay, pager and joined agents where they do not run
     Up(up::Arguments),
     /// Make this worktree's agent a part of the project, and start it
     Join(join::Arguments),

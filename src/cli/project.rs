@@ -11,6 +11,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::field;
 use super::playbook;
+use super::rotate;
 use super::screen::Style;
 use super::table::Cell;
 use super::table::Table;
@@ -149,22 +150,42 @@ async fn rotate_code(context: &Context, client: &Client, yes: bool) -> Result<()
         &format!("Give {slug} a new connect code? Every agent and pager needs the new address."),
         yes,
     )?;
-    let path = format!("projects/{}/rotate-code", encode(slug));
-    let project = client.call(Method::POST, &path, &[], None).await?;
-    print(context, &project)?;
+    let (project, told) = rotate::code(context, client, slug).await?;
     let project_flag: Vec<(&'static str, String)> = vec![("project", slug.to_owned())];
     let parts = client.get("parts", &project_flag).await?;
     let names: Vec<&str> = field::list(&parts, "parts")
         .iter()
         .map(|part| field::word(part, "part"))
         .collect();
+    let rewritten: Vec<&str> = told
+        .iter()
+        .filter(|(_, failure)| failure.is_none())
+        .map(|(known, _)| known.part.as_str())
+        .collect();
+    let mut shown = project;
+    shown["restart"] = json!(names);
+    shown["rewritten"] = json!(rewritten);
+    print(context, &shown)?;
     if !names.is_empty() {
         context.screen.note(format!(
             "restart these agents with the new address: {}",
             names.join(", ")
         ));
     }
-    Ok(())
+    let elsewhere: Vec<&str> = names
+        .into_iter()
+        .filter(|name| !told.iter().any(|(known, _)| known.part == *name))
+        .collect();
+    if !elsewhere.is_empty() {
+        context.screen.note(format!(
+            "not joined on this machine, to be joined again where they are: {}",
+            elsewhere.join(", ")
+        ));
+    }
+    match told.into_iter().find_map(|(_, failure)| failure) {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
 }
 
 fn print(context: &Context, project: &Value) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::field;
 use super::hand_over;
 use super::ids;
+use super::rotate;
 use super::screen::Style;
 use super::table::Cell;
 use super::table::Table;
@@ -29,6 +30,14 @@ enum Act {
     List,
     /// Issue a token for a part's agent, or with --pager for a machine
     New(New),
+    /// Give a joined part another token and write it into its worktree
+    Rotate {
+        /// The part
+        part: String,
+        /// End the old token at once, not in 24 h
+        #[arg(long)]
+        now: bool,
+    },
     /// Revoke a token; it is dead at once
     Revoke {
         /// The token, by its id or the end of it
@@ -64,6 +73,7 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     match arguments.act {
         Act::List => list(context, &client).await,
         Act::New(new) => issue(context, &client, &new).await,
+        Act::Rotate { part, now } => rotate::token(context, &client, &part, now).await,
         Act::Revoke { id } => {
             let token = client
                 .call(Method::DELETE, &format!("tokens/{id}"), &[], None)

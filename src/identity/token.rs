@@ -247,6 +247,19 @@ pub fn revoke(tx: &Tx<'_>, id: &str, now: Time) -> Outcome<bool> {
     Ok(changed > 0)
 }
 
+/// Lets a credential end by itself at `at`, unless it ends earlier already.
+///
+/// # Errors
+/// A fault of the store.
+pub fn end(tx: &Tx<'_>, seq: TokenSeq, at: Time) -> Outcome<()> {
+    tx.execute(
+        "UPDATE token SET expires_at = min(coalesce(expires_at, ?2), ?2) WHERE seq = ?1",
+        (seq, at),
+    )?;
+    tell(tx, None);
+    Ok(())
+}
+
 /// Revokes all agent tokens of a name in a project.
 ///
 /// # Errors

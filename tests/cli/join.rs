@@ -206,12 +206,27 @@ fn cli_006_a_tracked_file_is_not_touched_and_the_agent_is_told_at_its_start() {
         Some(there.token.as_str())
     );
 
-    let own = gemini.join(".relayroom/gemini.json");
+    let there = seat(&desk, gemini);
+    let url = format!("http://{}/mcp/{}?part=gemini", there.address, there.code);
+    assert_eq!(starts[2].variable("RELAYROOM_MCP"), Some(url.as_str()));
     assert_eq!(
-        starts[2].variable("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
-        Some(own.to_str().unwrap())
+        starts[2].variable("RELAYROOM_TOKEN"),
+        Some(there.token.as_str())
     );
-    assert!(text(&own).unwrap().contains(&seat(&desk, gemini).token));
+    let home = desk.path(".gemini/settings.json");
+    let settings: serde_json::Value = serde_json::from_str(&text(&home).unwrap()).unwrap();
+    let entry = &settings["mcpServers"]["relayroom"];
+    assert_eq!(
+        entry["headers"]["Authorization"],
+        "Bearer ${RELAYROOM_TOKEN:-}"
+    );
+    assert_eq!(
+        settings["mcp"]["excluded"],
+        json!(["${RELAYROOM_LEFT_OUT:-relayroom}"]),
+        "other sessions leave it out"
+    );
+    desk.done(gemini, &["leave"]);
+    assert!(!home.exists(), "{:?}", text(&home));
 }
 
 #[test]

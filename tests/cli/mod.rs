@@ -16,6 +16,7 @@ mod join;
 mod mail;
 mod output;
 mod restore;
+mod rotate;
 mod serve;
 mod up;
 mod up_parts;

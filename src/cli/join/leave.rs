@@ -239,7 +239,7 @@ fn out(leaving: &Leaving, changes: &[Change]) -> Result<(), Failure> {
         return Err(failure);
     }
     let ours = leaving.root.join(record::FOLDER);
-    for name in ["config.toml", "mcp.json", "claude.json", "gemini.json"] {
+    for name in ["config.toml", "mcp.json", "claude.json"] {
         // What is not there is gone.
         let _ = std::fs::remove_file(ours.join(name));
     }

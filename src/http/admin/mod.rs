@@ -47,7 +47,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/parts/{id}", patch(parts::change))
         .route("/parts/{id}/wake", post(parts::wake))
         .route("/tokens", get(tokens::list).post(tokens::issue))
-        .route("/tokens/{id}", delete(tokens::revoke))
+        .route("/tokens/{id}", delete(tokens::revoke).patch(tokens::change))
         .route("/people", get(people::list))
         .route("/people/{id}", patch(people::change))
         .route("/messages", post(messages::write))

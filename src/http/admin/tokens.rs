@@ -113,6 +113,33 @@ pub(super) async fn issue(
     Ok(Json(issued))
 }
 
+/// When one ends.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Ending {
+    /// RFC 3339.
+    expires_at: String,
+}
+
+/// Lets one end by itself at a time, or earlier if it already would.
+pub(super) async fn change(
+    State(app): State<Arc<App>>,
+    Admin(_): Admin,
+    Path(typed): Path<String>,
+    JsonBody(ending): JsonBody<Ending>,
+) -> Result<Json<Value>, Failure> {
+    let changed = app
+        .store
+        .write(move |tx| {
+            let ends = time(&ending.expires_at)?;
+            let known = live(tx, &typed)?;
+            token::end(tx, known.seq, ends)?;
+            view(tx, &live(tx, &known.id)?)
+        })
+        .await?;
+    Ok(Json(changed))
+}
+
 /// Revokes one.
 pub(super) async fn revoke(
     State(app): State<Arc<App>>,
@@ -123,26 +150,34 @@ pub(super) async fn revoke(
     let revoked = app
         .store
         .write(move |tx| {
-            let id = scope::id(tx, Kind::Token, &typed)?;
-            let known = token::list(tx)?.into_iter().find(|token| token.id == id);
-            let known = known.ok_or_else(|| {
-                Refusal::new(
-                    "not_found",
-                    "no live token has that id (relayroom token list)",
-                )
-            })?;
-            if known.kind == token::Kind::Admin {
-                return Err(Refusal::new(
-                    "conflict",
-                    "the admin token is replaced, not revoked: remove its file and start the relay again",
-                )
-                .into());
-            }
-            token::revoke(tx, &id, now)?;
+            let known = live(tx, &typed)?;
+            token::revoke(tx, &known.id, now)?;
             view(tx, &known)
         })
         .await?;
     Ok(Json(revoked))
+}
+
+/// The live token that was typed; the admin token is none of those that are ended one by one.
+fn live(connection: &Connection, typed: &str) -> Outcome<Token> {
+    let id = scope::id(connection, Kind::Token, typed)?;
+    let known = token::list(connection)?
+        .into_iter()
+        .find(|token| token.id == id);
+    let known = known.ok_or_else(|| {
+        Refusal::new(
+            "not_found",
+            "no live token has that id (relayroom token list)",
+        )
+    })?;
+    if known.kind == token::Kind::Admin {
+        return Err(Refusal::new(
+            "conflict",
+            "the admin token is replaced, not revoked: remove its file and start the relay again",
+        )
+        .into());
+    }
+    Ok(known)
 }
 
 /// A credential with its secret, for the only time.

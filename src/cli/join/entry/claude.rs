@@ -60,6 +60,7 @@ pub(super) fn put(around: Around<'_>, entry: &Entry) -> Result<Plan, Failure> {
             hooks::put(file, Agent::Claude, entry.version, &entry.hook)
         },
     )?);
+    plan.notes.push(super::ALLOW.to_owned());
     for stale in [other, other_settings].into_iter().flatten() {
         plan.worktree.extend(gone(&around.file(stale))?);
     }

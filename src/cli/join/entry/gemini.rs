@@ -1,4 +1,8 @@
 //! Gemini CLI: `.gemini/settings.json` of the worktree, and the hook in the home folder for all of them.
+//!
+//! Where git tracks that file, the entry stands in the home folder too, in variables that only `relayroom exec` sets, and is left out of
+//! every other session. (The machine's file of defaults, which a variable could replace by ours, is read from 0.61 on only if it and all
+//! folders above belong to root.)
 
 use std::path::PathBuf;
 
@@ -9,27 +13,23 @@ use super::Entry;
 use super::NAME;
 use super::Plan;
 use super::Start;
-use super::gone;
 use super::json;
 use super::json_without;
-use super::refused;
 use crate::cli::failure::Failure;
 use crate::cli::join::agent::Agent;
 use crate::cli::join::changes;
-use crate::cli::join::changes::Change;
+use crate::cli::join::edit::Broken;
 use crate::cli::join::edit::json::Json;
 use crate::cli::join::hooks;
 
 const SETTINGS: &str = ".gemini/settings.json";
 
-/// In its place where git tracks it: read below every other file, so that enforced settings stay in force.
-const OWN: &str = ".relayroom/gemini.json";
+/// What the entry in the home folder is made of.
+const URL: &str = "RELAYROOM_MCP";
+const TOKEN: &str = "RELAYROOM_TOKEN";
 
-/// Names the file of defaults, the machine's or ours.
-const DEFAULTS: &str = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
-
-/// The machine's file of defaults unless the variable names another.
-const MACHINE: &str = "/etc/gemini-cli/system-defaults.json";
+/// Names the server that is left out: ours, unless a start says otherwise.
+const LEFT_OUT: &str = "RELAYROOM_LEFT_OUT";
 
 const SERVERS: [&str; 2] = ["mcpServers", NAME];
 
@@ -40,17 +40,8 @@ pub(super) fn put(around: Around<'_>, entry: &Entry) -> Result<Plan, Failure> {
         "headers": {"Authorization": entry.bearer()},
     });
     let path = around.file(SETTINGS);
-    let own = around.file(OWN);
-    if around.place.tracks(&path) {
-        let machine = machine_defaults(around);
-        let below = changes::read(&machine)?.unwrap_or_default();
-        plan.worktree.push(Change::of(&own, true, |_| {
-            let refuse = |broken| refused(&machine, &broken, "");
-            let mut file = Json::parse(&below).map_err(refuse)?;
-            file.set(&SERVERS, &server).map_err(refuse)?;
-            Ok(Some(file.text()))
-        })?);
-    } else {
+    let tracked = around.place.tracks(&path);
+    if !tracked {
         let by_hand = format!(
             "{} in {SETTINGS}",
             json!({"mcpServers": {NAME: {"httpUrl": entry.url}}})
@@ -58,14 +49,19 @@ pub(super) fn put(around: Around<'_>, entry: &Entry) -> Result<Plan, Failure> {
         plan.worktree.push(json(&path, true, &by_hand, |file| {
             file.set(&SERVERS, &server)
         })?);
-        plan.worktree.extend(gone(&own)?);
     }
     plan.home.push(json(
         &home_settings(around),
         false,
         "the hooks of relayroom hook gemini",
-        |file| hooks::put(file, Agent::Gemini, entry.version, &entry.hook),
+        |file| {
+            if tracked {
+                in_variables(file)?;
+            }
+            hooks::put(file, Agent::Gemini, entry.version, &entry.hook)
+        },
     )?);
+    plan.notes.push(super::ALLOW.to_owned());
     plan.notes.push(format!(
         "Gemini CLI reads {SETTINGS} only where it trusts the folder: say yes when it asks"
     ));
@@ -82,30 +78,61 @@ pub(super) fn take(around: Around<'_>, last: bool) -> Result<Plan, Failure> {
     if last {
         plan.home
             .extend(json_without(&home_settings(around), |file| {
+                out_of_variables(file)?;
                 hooks::take(file, Agent::Gemini)
             })?);
     }
     Ok(plan)
 }
 
-pub(super) fn start(around: Around<'_>) -> Start {
-    let own = around.file(OWN);
-    let mut start = Start::default();
-    if own.exists() {
-        start
-            .variables
-            .push((DEFAULTS, own.to_string_lossy().into_owned()));
+/// The variables of the entry in the home folder; without need of it, only that a server of that name is not left out.
+pub(super) fn start(around: Around<'_>, token: &str, url: &str) -> Result<Start, Failure> {
+    let text = changes::read(&around.file(SETTINGS))?.unwrap_or_default();
+    let value = Json::parse(&text).and_then(|file| file.value());
+    let there = value.is_ok_and(|value| value["mcpServers"][NAME]["httpUrl"] == url);
+    let mut variables = vec![(LEFT_OUT, "none".to_owned())];
+    if !there {
+        variables.extend([(URL, url.to_owned()), (TOKEN, token.to_owned())]);
     }
-    start
+    Ok(Start {
+        words: Vec::new(),
+        variables,
+    })
 }
 
-/// The machine's defaults. `join` may run in an agent that was started with ours.
-fn machine_defaults(around: Around<'_>) -> PathBuf {
-    around
-        .env
-        .path(DEFAULTS)
-        .filter(|path| !path.ends_with(OWN))
-        .unwrap_or_else(|| MACHINE.into())
+/// Our entry for whoever is started with the variables; without them it is one of the servers left out.
+fn in_variables(file: &mut Json) -> Result<(), Broken> {
+    file.set(
+        &SERVERS,
+        &json!({
+            "httpUrl": format!("${{{URL}:-http://127.0.0.1}}"),
+            "headers": {"Authorization": format!("Bearer ${{{TOKEN}:-}}")},
+        }),
+    )?;
+    match left_out(file)? {
+        Some(_) => Ok(()),
+        None => file.push(&EXCLUDED, &excluded().into()),
+    }
+}
+
+fn out_of_variables(file: &mut Json) -> Result<(), Broken> {
+    file.remove(&SERVERS)?;
+    match left_out(file)? {
+        Some(at) => file.remove_at(&EXCLUDED, at),
+        None => Ok(()),
+    }
+}
+
+const EXCLUDED: [&str; 2] = ["mcp", "excluded"];
+
+fn excluded() -> String {
+    format!("${{{LEFT_OUT}:-{NAME}}}")
+}
+
+fn left_out(file: &Json) -> Result<Option<usize>, Broken> {
+    let value = file.value()?;
+    let list = value["mcp"]["excluded"].as_array();
+    Ok(list.and_then(|list| list.iter().position(|name| *name == excluded())))
 }
 
 fn home_settings(around: Around<'_>) -> PathBuf {

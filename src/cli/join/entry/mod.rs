@@ -31,6 +31,9 @@ const NAME: &str = "relayroom";
 /// The line that points an agent to the playbook.
 const LINE: &str = "@RELAYROOM.md";
 
+/// What `join` does not decide for the person.
+const ALLOW: &str = "when the agent first asks whether it may use a tool of relayroom, allow it for good: until then each wake waits there";
+
 /// What is to be told.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -176,7 +179,7 @@ pub fn start(agent: Agent, around: Around<'_>, token: &str, url: &str) -> Result
     match agent {
         Agent::Claude => Ok(claude::start(around)),
         Agent::Codex => codex::start(around, token, url),
-        Agent::Gemini => Ok(gemini::start(around)),
+        Agent::Gemini => gemini::start(around, token, url),
     }
 }
 
