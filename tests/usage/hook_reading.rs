@@ -1,7 +1,6 @@
 //! Replies, from the transcript to the relay (usage.md 3, 4).
 
 use std::fs;
-use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,28 +50,19 @@ fn skipped(script: &Script, why: &str) -> u64 {
     posts.filter_map(|post| post.call.skipped.get(why)).sum()
 }
 
-fn jsonl(folder: &Path) -> PathBuf {
-    let mut files = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    files
-        .find(|path| path.extension().is_some_and(|kind| kind == "jsonl"))
-        .unwrap()
-}
-
 #[test]
 fn usage_049_every_recorded_session_is_posted_to_the_token() {
     for scenario in recorded() {
         let stage = Stage::new();
-        let (end, session) = match scenario.cli {
-            "gemini" => ("AfterAgent", "session_id"),
-            _ => ("Stop", "session_id"),
+        let end = match scenario.cli {
+            "gemini" => "AfterAgent",
+            _ => "Stop",
         };
         let event = stage.event(
             "shop",
             end,
             "",
-            &json!({session: SESSION, "transcript_path": jsonl(&scenario.folder)}),
+            &json!({"transcript_path": scenario.transcript()}),
         );
         stage.tell(scenario.cli, &event);
         stage.tell(scenario.cli, &event);

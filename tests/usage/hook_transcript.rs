@@ -83,6 +83,18 @@ pub struct Recorded {
     pub sums: [u64; 5],
 }
 
+impl Recorded {
+    /// The session's own transcript.
+    pub fn transcript(&self) -> PathBuf {
+        let mut files = fs::read_dir(&self.folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        files
+            .find(|path| path.extension().is_some_and(|kind| kind == "jsonl"))
+            .unwrap()
+    }
+}
+
 /// All recorded scenarios.
 pub fn recorded() -> Vec<Recorded> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");

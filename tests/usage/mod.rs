@@ -4,6 +4,7 @@ mod hook_events;
 mod hook_failures;
 mod hook_reading;
 mod hook_stage;
+mod hook_to_relay;
 mod hook_transcript;
 mod ledger;
 mod prices;
