@@ -220,6 +220,18 @@ fn unsent_above_footer(rows: usize) -> Facts {
 }
 
 #[test]
+fn pager_045_a_counter_of_minutes_is_busy_though_nothing_moves() {
+    let mut facts = fixture::facts("codex/0.171.0-busy-waiting");
+    let capture = String::from_utf8(facts.capture.take().unwrap()).unwrap();
+    let seconds = regex::Regex::new(r"\(\d+s").unwrap();
+    assert!(seconds.is_match(&capture));
+    let minutes = seconds.replace(&capture, "(2m 03s").into_owned();
+    facts.capture = Some(minutes.into_bytes());
+    let verdict = fixture::still(&Rules::shipped(), &facts, &Turn::default());
+    assert_eq!(reads(&verdict), "busy/marker");
+}
+
+#[test]
 fn pager_048_unsent_line_is_seen_above_any_footer() {
     let rules = Rules::shipped();
     for rows in [0, 3, 8, 12] {

@@ -4,6 +4,8 @@ mod canary;
 mod crash;
 mod poll;
 mod reading;
+mod screens;
+mod sessions;
 mod start;
 mod typing;
 
@@ -40,8 +42,13 @@ impl World {
     }
 
     fn without_pager(knobs: &str) -> Self {
+        Self::of("claude", knobs)
+    }
+
+    /// With an agent of that style; no pager runs.
+    fn of(style: &'static str, knobs: &str) -> Self {
         let tmux = Tmux::new();
-        let agent = Agent::start(&tmux, "web", knobs);
+        let agent = Agent::named(style, &tmux, "web", knobs, "");
         tmux.join(&agent.pane, CODE, "web");
         Self {
             tmux,

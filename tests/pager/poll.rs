@@ -368,3 +368,41 @@ fn pager_once_tries_each_wake_once_and_says_how_it_went() {
     let none = elsewhere.pager(&unjoined, &world.relay, &["--once"]);
     assert_eq!(none.finish(LONG).0, 0);
 }
+
+#[test]
+fn pager_027_many_parts_without_an_answer_to_confirm_ask_no_more_often_than_they_look() {
+    const PARTS: usize = 6;
+    let tmux = Tmux::new();
+    let names: Vec<String> = (0..PARTS).map(|number| format!("part-{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let relay = Relay::start(&names);
+    let _agents: Vec<Agent> = names
+        .iter()
+        .map(|name| {
+            let agent = Agent::start(&tmux, name, "");
+            tmux.join(&agent.pane, CODE, name);
+            agent
+        })
+        .collect();
+    relay.change(|script| {
+        script.report_instead = Box::new(|call| {
+            matches!(call.stage, Stage::Confirm).then_some(Instead::Status(503, None))
+        });
+    });
+    let home = Home::new();
+    let _pager = home.pager(&tmux, &relay, &[]);
+    for name in &names {
+        relay.wake(name, 1);
+    }
+    let asked = || {
+        let script = relay.script();
+        let stages = script.reports.iter().map(|heard| &heard.call.stage);
+        stages.filter(|stage| **stage == Stage::Confirm).count()
+    };
+    until(LONG, "all ask", || asked() >= PARTS);
+    let before = asked();
+    std::thread::sleep(Duration::from_secs(4));
+    // A look every two seconds, and one of those that waited for a slot.
+    let more = asked() - before;
+    assert!(more <= PARTS * 4, "{more} times in four seconds");
+}

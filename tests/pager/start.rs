@@ -312,24 +312,3 @@ fn pager_087_a_dry_run_touches_nothing() {
         .attempt(&["show-options", "-t", "web", "-v", "@relayroom_status"]);
     assert_eq!(option.stdout, b"");
 }
-
-#[test]
-fn pager_083_sessions_show_their_parts_while_the_pager_runs() {
-    let mut world = World::without_pager("");
-    let globals = world.tmux.run(&["show-options", "-g"]);
-    world.start();
-    world
-        .relay
-        .change(|script| script.parts.get_mut("web").unwrap().unread = 3);
-    let shown = || {
-        let words = ["show-options", "-t", "web", "-v", "@relayroom_status"];
-        String::from_utf8(world.tmux.attempt(&words).stdout).unwrap()
-    };
-    until(LONG, "the count is shown", || {
-        shown().contains("] web 3 #[default]")
-    });
-    world.pager.take().unwrap().stop();
-    let words = ["show-options", "-t", "web", "-v", "@relayroom_status"];
-    assert_eq!(world.tmux.attempt(&words).stdout, b"");
-    assert_eq!(world.tmux.run(&["show-options", "-g"]), globals);
-}

@@ -134,6 +134,44 @@ fn pager_066_a_text_dropped_at_boot_is_typed_once_more() {
     assert!(world.agent.pastes() <= 2);
 }
 
+#[test]
+fn pager_067_input_dropped_for_a_minute_gets_two_texts() {
+    let world = World::new("--boot 100000");
+    world.relay.wake("web", 1);
+    let texts = |count: usize| {
+        until(LONG, "a text is sent", || world.agent.pastes() == count);
+        // Something is drawn after each: it is awake enough to draw.
+        world.agent.knob("say still booting");
+    };
+    texts(1);
+    texts(2);
+    world.stage("unconfirmed vanished");
+    assert_eq!((world.agent.pastes(), world.agent.enters()), (2, 0));
+}
+
+#[test]
+fn pager_093_a_paste_drawn_late_is_typed_once() {
+    let world = World::new("--draw-late 2000");
+    world.relay.wake("web", 1);
+    world.stage("submitted 1");
+    world.one_submit(&line(TAG));
+    assert_eq!((world.agent.pastes(), world.agent.enters()), (1, 1));
+}
+
+#[test]
+fn pager_077_a_line_wrapped_by_a_narrow_pane_is_known() {
+    for width in ["40", "20"] {
+        let mut world = World::without_pager("");
+        let size = ["resize-window", "-t", "web", "-x", width];
+        world.tmux.run(&size);
+        world.start();
+        world.relay.wake("web", 1);
+        world.stage("submitted 1");
+        world.one_submit(&line(TAG));
+        assert_eq!((world.agent.pastes(), world.agent.enters()), (1, 1));
+    }
+}
+
 /// Keeps the pager between text and Enter while `act` runs.
 fn in_the_gap(act: impl FnOnce(&World)) -> World {
     let mut world = World::without_pager("");
