@@ -249,11 +249,11 @@ impl Pager {
             let asked = glance.asked.contains(&pane.identity.pane);
             let same = part.expected.as_ref() == Some(&pane.identity);
             if same && !asked {
+                part.listed = Some(pane.identity.pane.clone());
                 // A held wake's pane is looked at by its own clock.
                 let held = part.open_delivery().is_some();
                 let news = part.is_unsettled() || part.read_activity != Some(pane.window_activity);
                 if news && !held {
-                    part.listed = Some(pane.identity.pane.clone());
                     part.peek_at = Some(now);
                     part.followed = 0;
                 }
