@@ -286,7 +286,7 @@ pub fn is_loopback(base: &str) -> Result<bool, Failure> {
 }
 
 /// A refusal of the relay as a failure of the command.
-fn refused(status: u16, body: &Value) -> Failure {
+pub(super) fn refused(status: u16, body: &Value) -> Failure {
     let word = |name: &str| body[name].as_str().unwrap_or_default();
     let code = match word("error") {
         "" => "fault",

@@ -2,8 +2,10 @@
 
 use clap::ValueEnum;
 use http::Method;
+use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
 use super::context::Context;
 use super::failure::Failure;
 use super::field;
@@ -40,8 +42,10 @@ pub struct Arguments {
     #[arg(value_parser = ids::argument)]
     thread: String,
     /// The status it gets
-    #[arg(long, value_enum, default_value = "closed")]
+    #[arg(long, value_enum, default_value = "closed", conflicts_with = "as_part")]
     status: Status,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Sets the status and prints it.
@@ -49,18 +53,27 @@ pub struct Arguments {
 /// # Errors
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(part) = arguments.voice.door(context)? {
+        let thread = part.thread(&arguments.thread).await?;
+        let closed = part.call("close", json!({ "threadId": thread })).await?;
+        return print(context, &closed, "threadId");
+    }
     let client = context.client()?;
     let path = format!("threads/{}", arguments.thread);
     let body = json!({"status": arguments.status.as_str()});
     let thread = client
         .call(Method::PATCH, &path, &client.project(), Some(&body))
         .await?;
+    print(context, &thread, "id")
+}
+
+fn print(context: &Context, thread: &Value, id: &str) -> Result<(), Failure> {
     if context.screen.json {
-        return context.screen.object(thread);
+        return context.screen.object(thread.clone());
     }
     context.screen.line(format!(
         "{}\t{}",
-        field::word(&thread, "id"),
-        field::word(&thread, "status")
+        field::word(thread, id),
+        field::word(thread, "status")
     ))
 }

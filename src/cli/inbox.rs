@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
 use super::context::Context;
 use super::failure::Failure;
 use super::field;
@@ -14,11 +15,13 @@ use super::table::Table;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Look on this part's mail; marks nothing and wakes nobody
-    #[arg(long)]
+    #[arg(long, conflicts_with = "as_part")]
     part: Option<String>,
     /// Also what was read
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Lists mail, what needs the person first.
@@ -26,12 +29,21 @@ pub struct Arguments {
 /// # Errors
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure> {
+    if let Some(part) = arguments.voice.door(context)? {
+        let items = part
+            .list("inbox", json!({"unreadOnly": !arguments.all}))
+            .await?;
+        return print(context, &items);
+    }
     let client = context.client()?;
     let mut query = client.project();
     query.push(("all", arguments.all.to_string()));
     query.extend(arguments.part.map(|part| ("part", part)));
     let answer = client.get("inbox", &query).await?;
-    let items = field::list(&answer, "items");
+    print(context, field::list(&answer, "items"))
+}
+
+fn print(context: &Context, items: &[Value]) -> Result<(), Failure> {
     if context.screen.json {
         return context.screen.object(json!({ "items": items }));
     }

@@ -9,6 +9,8 @@
 //! - **A failure says what is wrong and the command that mends it**, with an exit code of its own kind ([`failure`]).
 //! - **Foreign text never drives the terminal** ([`text`]).
 
+mod ack;
+mod as_part;
 mod backup;
 pub mod client;
 mod close;
@@ -121,6 +123,8 @@ enum Command {
     Show(show::Arguments),
     /// Add a message to a thread
     Reply(reply::Arguments),
+    /// Take note of a message, as the part of this worktree
+    Ack(ack::Arguments),
     /// End a thread, or give it another status
     Close(close::Arguments),
     /// List threads
@@ -259,6 +263,7 @@ fn run(command: Command, context: &Context) -> Result<(), Failure> {
             Command::Inbox(arguments) => inbox::run(context, arguments).await,
             Command::Show(arguments) => show::run(context, &arguments).await,
             Command::Reply(arguments) => reply::run(context, arguments).await,
+            Command::Ack(arguments) => ack::run(context, &arguments).await,
             Command::Close(arguments) => close::run(context, &arguments).await,
             Command::Threads(arguments) => threads::run(context, arguments).await,
             Command::Search(arguments) => search::run(context, arguments).await,

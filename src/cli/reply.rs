@@ -1,8 +1,10 @@
 //! `relayroom reply`: the person's message in a thread.
 
 use http::Method;
+use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
 use super::context::Context;
 use super::failure::Failure;
 use super::ids;
@@ -21,7 +23,8 @@ pub struct Arguments {
         long,
         value_name = "PART,…",
         default_value = "",
-        hide_default_value = true
+        hide_default_value = true,
+        conflicts_with = "as_part"
     )]
     to: String,
     /// Wake through the urgent lane
@@ -30,6 +33,8 @@ pub struct Arguments {
     /// Wake nobody; no answer is wanted
     #[arg(long)]
     fyi: bool,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Replies, and prints what happens next for each recipient.
@@ -38,6 +43,16 @@ pub struct Arguments {
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure> {
     let body = arguments.body.read(context)?;
+    if let Some(part) = arguments.voice.door(context)? {
+        let thread = part.thread(&arguments.thread).await?;
+        let message = json!({
+            "threadId": thread,
+            "body": body,
+            "urgent": arguments.urgent,
+            "fyi": arguments.fyi,
+        });
+        return print(context, &part.call("reply", message).await?);
+    }
     let client = context.client()?;
     let message = json!({
         "threadId": arguments.thread,
@@ -49,8 +64,12 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     let replied = client
         .call(Method::POST, "messages", &client.project(), Some(&message))
         .await?;
+    print(context, &replied)
+}
+
+fn print(context: &Context, replied: &Value) -> Result<(), Failure> {
     if context.screen.json {
-        return context.screen.object(replied);
+        return context.screen.object(replied.clone());
     }
-    context.screen.table(&writing::outcomes(&replied), "")
+    context.screen.table(&writing::outcomes(replied), "")
 }

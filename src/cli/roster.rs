@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
 use super::context::Context;
 use super::failure::Failure;
 use super::field;
@@ -16,6 +17,8 @@ pub struct Arguments {
     /// Also show where a state comes from, the agent's program, and open wakes
     #[arg(short, long)]
     verbose: bool,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Lists the live parts of the project.
@@ -23,6 +26,13 @@ pub struct Arguments {
 /// # Errors
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(part) = arguments.voice.door(context)? {
+        let parts = part.list("roster", json!({})).await?;
+        if context.screen.json {
+            return context.screen.object(json!({ "parts": parts }));
+        }
+        return print(context, &parts, arguments.verbose);
+    }
     let client = context.client()?;
     let mut query = client.project();
     query.push(context.zone());

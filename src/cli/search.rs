@@ -1,5 +1,8 @@
 //! `relayroom search`: threads by their text.
 
+use serde_json::json;
+
+use super::as_part::AsPart;
 use super::context::Context;
 use super::failure::Failure;
 use super::field;
@@ -15,6 +18,8 @@ pub struct Arguments {
     /// Only threads older than this one
     #[arg(long, value_name = "ID", value_parser = ids::argument)]
     before: Option<String>,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Lists the threads found, newest first.
@@ -22,6 +27,14 @@ pub struct Arguments {
 /// # Errors
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure> {
+    if let Some(part) = arguments.voice.door(context)? {
+        let mut query = json!({"query": arguments.words.join(" ")});
+        if let Some(before) = arguments.before {
+            query["before"] = before.into();
+        }
+        let found = part.list("search", query).await?;
+        return threads::print(context, &found, "nothing found");
+    }
     let client = context.client()?;
     let mut query = client.project();
     query.push(("query", arguments.words.join(" ")));

@@ -6,6 +6,7 @@ use http::Method;
 use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
 use super::client::Client;
 use super::context::Context;
 use super::failure::Exit;
@@ -39,7 +40,10 @@ pub struct Arguments {
     tags: Vec<String>,
     /// Wait for the first reply, at most so many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "300")]
+    #[arg(conflicts_with = "as_part")]
     wait: Option<u64>,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Sends, and prints the thread and what happens next for each recipient; with `--wait` the first reply.
@@ -48,7 +52,6 @@ pub struct Arguments {
 /// A refusal of the relay; exit 6 if no reply came in time.
 pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure> {
     let body = arguments.body.read(context)?;
-    let client = context.client()?;
     let message = json!({
         "to": writing::names(&arguments.to),
         "subject": arguments.subject,
@@ -57,6 +60,10 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
         "fyi": arguments.fyi,
         "tags": arguments.tags,
     });
+    if let Some(part) = arguments.voice.door(context)? {
+        return print(context, &part.call("send", message).await?);
+    }
+    let client = context.client()?;
     let sent = client
         .call(Method::POST, "messages", &client.project(), Some(&message))
         .await?;

@@ -7,6 +7,8 @@ use std::process::Stdio;
 use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
+use super::as_part::Part;
 use super::client::Client;
 use super::context::Context;
 use super::failure::Failure;
@@ -24,6 +26,8 @@ pub struct Arguments {
     /// Also show what became of each message, per recipient
     #[arg(long)]
     receipts: bool,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Shows the messages, oldest first; through `$PAGER` where they are longer than the terminal.
@@ -31,8 +35,14 @@ pub struct Arguments {
 /// # Errors
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure> {
-    let client = context.client()?;
-    let (thread, messages) = whole(&client, &arguments.thread).await?;
+    let pages = match arguments.voice.door(context)? {
+        Some(part) => {
+            let id = part.thread(&arguments.thread).await?;
+            Pages::Part(part, id)
+        }
+        None => Pages::Person(context.client()?, arguments.thread.clone()),
+    };
+    let (thread, messages) = whole(&pages).await?;
     if context.screen.json {
         return context
             .screen
@@ -49,13 +59,40 @@ pub async fn run(context: &Context, arguments: &Arguments) -> Result<(), Failure
     page.iter().try_for_each(|block| context.screen.line(block))
 }
 
+/// Who reads a thread, and which.
+enum Pages {
+    Person(Client, String),
+    Part(Part, String),
+}
+
+impl Pages {
+    /// A page: the first, or what follows a cursor.
+    async fn page(&self, after: &str) -> Result<Value, Failure> {
+        match self {
+            Self::Person(client, id) => {
+                let mut query = client.project();
+                if !after.is_empty() {
+                    query.push(("after", after.to_owned()));
+                }
+                client.get(&format!("threads/{id}"), &query).await
+            }
+            Self::Part(part, id) => {
+                let mut which = json!({ "threadId": id });
+                if !after.is_empty() {
+                    which["after"] = after.into();
+                }
+                part.call("show", which).await
+            }
+        }
+    }
+}
+
 /// All pages of a thread; a message that came in pieces is put together.
-async fn whole(client: &Client, id: &str) -> Result<(Value, Vec<Value>), Failure> {
-    let path = format!("threads/{id}");
-    let mut query = client.project();
+async fn whole(pages: &Pages) -> Result<(Value, Vec<Value>), Failure> {
+    let mut cursor = String::new();
     let mut messages: Vec<Value> = Vec::new();
     loop {
-        let mut page = client.get(&path, &query).await?;
+        let mut page = pages.page(&cursor).await?;
         let Some(Value::Array(more)) = page.get_mut("messages").map(Value::take) else {
             return Err(Failure::fault("the relay's answer holds no messages"));
         };
@@ -73,12 +110,11 @@ async fn whole(client: &Client, id: &str) -> Result<(Value, Vec<Value>), Failure
                 _ => messages.push(message),
             }
         }
-        let after = field::word(&page, "after");
+        let after = field::word(&page, "after").to_owned();
         if !field::flag(&page, "more") || after.is_empty() {
             return Ok((page["thread"].take(), messages));
         }
-        query = client.project();
-        query.push(("after", after.to_owned()));
+        cursor = after;
     }
 }
 

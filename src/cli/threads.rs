@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::json;
 
+use super::as_part::AsPart;
 use super::close::Status;
 use super::context::Context;
 use super::failure::Failure;
@@ -19,7 +20,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     status: Option<Status>,
     /// Only threads this part takes part in
-    #[arg(long)]
+    #[arg(long, conflicts_with = "as_part")]
     part: Option<String>,
     /// Only threads whose subject contains this text
     #[arg(short, long, value_name = "TEXT")]
@@ -27,6 +28,8 @@ pub struct Arguments {
     /// Only threads older than this one
     #[arg(long, value_name = "ID", value_parser = ids::argument)]
     before: Option<String>,
+    #[command(flatten)]
+    voice: AsPart,
 }
 
 /// Lists at most 50 threads.
@@ -34,6 +37,22 @@ pub struct Arguments {
 /// # Errors
 /// A refusal of the relay.
 pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure> {
+    if let Some(part) = arguments.voice.door(context)? {
+        let mut filter = json!({});
+        for (name, value) in [
+            (
+                "status",
+                arguments.status.map(|status| status.as_str().to_owned()),
+            ),
+            ("q", arguments.query),
+            ("before", arguments.before),
+        ] {
+            if let Some(value) = value {
+                filter[name] = value.into();
+            }
+        }
+        return print(context, &part.list("threads", filter).await?, "no threads");
+    }
     let client = context.client()?;
     let mut query = client.project();
     let status = arguments.status.map(|status| status.as_str().to_owned());

@@ -1,6 +1,7 @@
 //! The commands (cli.md), each run as the real program against a real relay, in a home of their own.
 
 mod admin;
+mod as_part;
 mod backup;
 mod checkup;
 mod completions;

@@ -3,6 +3,10 @@
 //! The parser says where things stand; what is put in or taken out is spliced into the text itself. Taking out what was put in gives the
 //! text of before.
 
+mod layout;
+#[cfg(test)]
+mod tests;
+
 use jsonc_parser::CollectOptions;
 use jsonc_parser::CommentCollectionStrategy;
 use jsonc_parser::ParseOptions;
@@ -16,9 +20,6 @@ use serde_json::Value;
 
 use super::BOM;
 use super::Broken;
-
-/// Indentation where a file shows none.
-const UNIT: &str = "  ";
 
 /// A JSON file as it is edited. An empty one is an empty object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,8 +272,8 @@ impl Json {
             jsonc_parser::parse_to_serde_value(&self.text[range.start..range.end], &options())
                 .map_err(|error| broken(&error))?;
         if present.as_ref() != Some(value) {
-            let one_line = self.is_one_line(range.start);
-            let text = self.render(value, &self.indent(range.start), one_line);
+            let one_line = layout::is_one_line(&self.text);
+            let text = self.render(value, &layout::indent(&self.text, range.start), one_line);
             self.text.replace_range(range.start..range.end, &text);
         }
         Ok(())
@@ -286,12 +287,12 @@ impl Json {
         value: &Value,
     ) -> Result<(), Broken> {
         let close = container.range.end - 1;
-        let newline = self.newline();
+        let newline = layout::newline(&self.text);
         let Some(last) = container.children.last() else {
-            let outer = self.indent(container.range.start);
-            let inner = format!("{outer}{}", self.unit());
+            let outer = layout::indent(&self.text, container.range.start);
+            let inner = format!("{outer}{}", layout::unit(&self.text));
             let from = self.text[..close].trim_end().len();
-            let filled = if self.is_one_line(container.range.start) {
+            let filled = if layout::is_one_line(&self.text) {
                 self.entry(key, value, "", true)
             } else {
                 let entry = self.entry(key, value, &inner, false);
@@ -316,7 +317,7 @@ impl Json {
         }
         let first = container.children.first().unwrap_or(last);
         let lines = commented_out || self.text[container.range.start..first.start].contains('\n');
-        let indent = self.indent(last.start);
+        let indent = layout::indent(&self.text, last.start);
         let mut entry = if lines {
             let entry = self.entry(key, value, &indent, false);
             format!("{newline}{indent}{entry}")
@@ -375,41 +376,9 @@ impl Json {
         if one_line {
             return value.to_string();
         }
-        let unit = self.unit();
-        let newline = self.newline();
-        pretty(value, indent, &unit, newline)
-    }
-
-    /// Whether what stands at `at` is in a file of one line.
-    fn is_one_line(&self, at: usize) -> bool {
-        let body = self.text.trim();
-        !body.contains('\n') && body != "{}" && at < self.text.trim_end().len()
-    }
-
-    /// Blanks at the beginning of the line of `at`.
-    fn indent(&self, at: usize) -> String {
-        let line = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let rest = &self.text[line..at];
-        rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()].to_owned()
-    }
-
-    /// One step of indentation in this file.
-    fn unit(&self) -> String {
-        self.text
-            .lines()
-            .skip(1)
-            .map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()])
-            .find(|blanks| !blanks.is_empty())
-            .unwrap_or(UNIT)
-            .to_owned()
-    }
-
-    fn newline(&self) -> &'static str {
-        if self.text.contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        }
+        let unit = layout::unit(&self.text);
+        let newline = layout::newline(&self.text);
+        layout::pretty(value, indent, &unit, newline)
     }
 }
 
@@ -443,134 +412,4 @@ fn comma(tokens: &[TokenAndRange<'_>], from: usize, to: usize) -> Option<Range> 
             token.range.start >= from && token.range.end <= to && token.token == Token::Comma
         })
         .map(|token| token.range)
-}
-
-/// `value` over several lines, as editors lay it out.
-fn pretty(value: &Value, indent: &str, unit: &str, newline: &str) -> String {
-    let inner = format!("{indent}{unit}");
-    let (open, close, entries): (char, char, Vec<String>) = match value {
-        Value::Object(map) if !map.is_empty() => {
-            let entry = |(key, value): (&String, &Value)| {
-                let value = pretty(value, &inner, unit, newline);
-                format!("{}: {value}", Value::from(key.as_str()))
-            };
-            ('{', '}', map.iter().map(entry).collect())
-        }
-        Value::Array(list)
-            if list
-                .iter()
-                .any(|value| value.is_object() || value.is_array()) =>
-        {
-            let entry = |value: &Value| pretty(value, &inner, unit, newline);
-            ('[', ']', list.iter().map(entry).collect())
-        }
-        plain => return plain.to_string(),
-    };
-    let lines: Vec<String> = entries
-        .into_iter()
-        .map(|entry| format!("{newline}{inner}{entry}"))
-        .collect();
-    format!("{open}{}{newline}{indent}{close}", lines.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    /// Puts an entry in and takes it out again; the text with it. Without it, it must be the text of before.
-    #[track_caller]
-    fn there_and_back(before: &str) -> String {
-        let mut json = Json::parse(before).unwrap();
-        let entry = json!({"type": "http", "url": "u"});
-        json.set(&["mcpServers", "relayroom"], &entry).unwrap();
-        json.push(&["list"], &json!("ours")).unwrap();
-        let with = json.text();
-        let value = Json::parse(&with).unwrap().value().unwrap();
-        assert_eq!(value["mcpServers"]["relayroom"], entry, "{with}");
-        let list = value["list"].as_array().unwrap();
-        assert_eq!(list.last(), Some(&json!("ours")), "{with}");
-        let last = list.len() - 1;
-
-        let same = json.clone();
-        json.set(&["mcpServers", "relayroom"], &entry).unwrap();
-        assert_eq!(json, same, "equal content is not another");
-
-        json.remove_at(&["list"], last).unwrap();
-        json.remove(&["mcpServers", "relayroom"]).unwrap();
-        let mut after = json.text();
-        if before.trim().is_empty() {
-            after = after.replace("{}\n", before);
-        }
-        assert_eq!(after, before, "{with}");
-        with
-    }
-
-    #[test]
-    fn what_was_put_in_can_be_taken_out_again() {
-        for before in [
-            "",
-            "{}",
-            "{}\n",
-            "{\"a\": 1}",
-            "{\"mcpServers\":{\"docs\":{\"command\":\"docs\"}},\"list\":[\"x\"]}",
-            "{\n  \"mcpServers\": {\n    \"docs\": {\n      \"command\": \"docs\"\n    }\n  }\n}\n",
-            "{\n\t\"mcpServers\": {\n\t\t\"docs\": {},\n\t},\n\t\"list\": [\n\t\t1,\n\t],\n}\n",
-            "{\r\n  \"a\": [1, 2],\r\n  \"b\": null\r\n}\r\n",
-            "// first\n{\n  // about a\n  \"a\": 1, // why\n  /* b */ \"b\": 2 // that is why\n  // end\n}\n// after\n",
-            "{ \"list\": [ \"x\" /* one */ ], \"mcpServers\": {\"docs\": 1} }",
-            "\u{feff}{\n    \"deep\": {\"x\": [{}]},\n    \"list\": [\"é\", {\"a\": 1}]\n}",
-            "{\"a\":1 // x\n}",
-        ] {
-            there_and_back(before);
-        }
-    }
-
-    #[test]
-    fn a_new_file_looks_as_a_person_writes_it() {
-        assert_eq!(
-            there_and_back(""),
-            "{\n  \"mcpServers\": {\n    \"relayroom\": {\n      \"type\": \"http\",\n      \"url\": \"u\"\n    }\n  },\n  \"list\": [\"ours\"]\n}\n"
-        );
-    }
-
-    #[test]
-    fn comments_stay_with_what_they_are_about() {
-        let with = there_and_back("{\n  \"list\": [\n    \"x\" // about x\n  ]\n}\n");
-        assert!(with.contains("\"x\", // about x\n    \"ours\"\n"), "{with}");
-    }
-
-    #[test]
-    fn a_changed_value_leaves_its_neighbours_alone() {
-        let mut json = Json::parse("{\n  \"a\": {\"b\": 1}, // c\n  \"d\": [1,  2]\n}\n").unwrap();
-        json.set(&["a", "b"], &json!({"x": 1})).unwrap();
-        assert_eq!(
-            json.text(),
-            "{\n  \"a\": {\"b\": {\n    \"x\": 1\n  }}, // c\n  \"d\": [1,  2]\n}\n"
-        );
-        json.replace_at(&["d"], 1, &json!(3)).unwrap();
-        assert!(json.text().contains("[1,  3]"));
-    }
-
-    #[test]
-    fn cli_008_what_cannot_be_edited_is_named_with_its_line() {
-        for (text, line) in [
-            ("{\n  \"a\": 1,\n  \"b\" 2\n}", 3),
-            ("{\n  \"a\": 'x'\n}", 2),
-            ("[]", 1),
-            ("{\"a\": 1} x", 1),
-        ] {
-            assert_eq!(Json::parse(text).unwrap_err().line, line, "{text}");
-        }
-        let mut twice = Json::parse("{\n  \"a\": {},\n  \"a\": {}\n}").unwrap();
-        let error = twice.set(&["a", "b"], &json!(1)).unwrap_err();
-        assert_eq!(
-            (error.line, error.why.as_str()),
-            (3, "a stands there twice")
-        );
-        let mut scalar = Json::parse("{\n  \"a\": 1\n}").unwrap();
-        assert_eq!(scalar.set(&["a", "b"], &json!(1)).unwrap_err().line, 2);
-        assert_eq!(scalar.push(&["a"], &json!(1)).unwrap_err().line, 2);
-    }
 }
