@@ -21,4 +21,5 @@ mod rotate;
 mod serve;
 mod up;
 mod up_parts;
+mod usage;
 mod wakes;
