@@ -26,6 +26,7 @@ const ASKING: &[&[&str]] = &[
     &["wake", "web"],
     &["wakes", "--part", "web"],
     &["wakes", "--report"],
+    &["usage", "--by", "cause"],
     &["project", "list"],
     &["project", "show"],
     &["project", "code"],

@@ -97,6 +97,26 @@ pub(super) const KINDS: &[Kind] = &[
             WHERE h.seq > ?1 AND h.seq <= ?2 AND (?3 IS NULL OR part.project = ?3) ORDER BY h.seq LIMIT ?4",
     },
     Kind {
+        name: "turn",
+        table: "turn",
+        sql: "SELECT u.seq, project.slug AS project, part.slug AS part, u.provider, u.session, u.turn, u.cause, w.id AS wakeId,
+                u.started_at AS startedAt, u.ended_at AS endedAt, u.ending AS \"end\", u.shifted AS \"shifted?\", e.id AS eventId
+            FROM turn u JOIN part ON part.seq = u.part JOIN project ON project.seq = part.project
+                LEFT JOIN wake w ON w.seq = u.wake LEFT JOIN event e ON e.seq = u.event
+            WHERE u.seq > ?1 AND u.seq <= ?2 AND (?3 IS NULL OR part.project = ?3) ORDER BY u.seq LIMIT ?4",
+    },
+    Kind {
+        name: "usage",
+        table: "usage_row",
+        sql: "SELECT r.seq, project.slug AS project, part.slug AS part, r.provider, u.session, u.turn, r.key, r.at, r.model,
+                r.input AS input_tokens, r.output AS output_tokens, r.cache_read AS cache_read_tokens,
+                r.cache_write AS cache_write_tokens, r.cache_write_1h AS cache_write_1h_tokens, r.reasoning AS reasoning_tokens,
+                r.cost / 1e6 AS cost_usd, r.sidechain AS \"sidechain?\", r.shifted AS \"shifted?\"
+            FROM usage_row r JOIN part ON part.seq = r.part JOIN project ON project.seq = part.project
+                LEFT JOIN turn u ON u.seq = r.turn
+            WHERE r.seq > ?1 AND r.seq <= ?2 AND (?3 IS NULL OR part.project = ?3) ORDER BY r.seq LIMIT ?4",
+    },
+    Kind {
         name: "knowledge",
         table: "knowledge",
         sql: "SELECT k.seq, k.id, project.slug AS project, k.kind, k.title, k.body, k.state, k.source,
