@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn pager_062_lines_that_break_a_rule_are_named() {
+    fn pager_062_case_t25_lines_that_break_a_rule_are_named() {
         let long = format!("relayroom: {} kqmwvz", "a".repeat(120 - 17));
         let table = [
             (LINE, Ok(())),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_120_bytes_passes_and_one_of_121_does_not() {
+    fn case_t08_a_line_of_120_bytes_passes_and_one_of_121_does_not() {
         let line = |n: usize| format!("relayroom: {} kqmwvz", "a".repeat(n - 18));
         assert_eq!((line(120).len(), line(121).len()), (120, 121));
         assert_eq!(check(&line(120), "kqmwvz"), Ok(()));

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn pager_004_only_what_tmux_reports_matches() {
+    fn pager_004_case_t16_only_what_tmux_reports_matches() {
         let all = listing(&[("%0", "a_b_c", 0, "w", 0, "")]);
         assert!(matches!(find("a.b:c", &all), Match::None { .. }));
         assert!(matches!(find("a_b_c", &all), Match::One(_)));

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn pager_055_agents_are_found_however_they_were_started() {
+    fn pager_055_case_t13_agents_are_found_however_they_were_started() {
         let shell = || behind(running(SHELL, 1, "-bash"));
         let table: [(&str, Vec<Process>); 9] = [
             (

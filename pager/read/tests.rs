@@ -232,7 +232,7 @@ fn pager_045_a_counter_of_minutes_is_busy_though_nothing_moves() {
 }
 
 #[test]
-fn pager_048_unsent_line_is_seen_above_any_footer() {
+fn pager_048_case_t27_unsent_line_is_seen_above_any_footer() {
     let rules = Rules::shipped();
     for rows in [0, 3, 8, 12] {
         let verdict = still(&rules, &unsent_above_footer(rows), &Turn::default());

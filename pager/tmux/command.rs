@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_a_guarded_framed_paste_without_any_key() {
+    fn case_t24_a_text_is_a_guarded_framed_paste_without_any_key() {
         let commands = paste(
             "nnn",
             "relayroom: you have mail (tag kqmwvz)",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_literal_and_quoted() {
+    fn case_t05_case_t06_letters_are_literal_and_quoted() {
         let text = words(&letters(
             "nnn",
             "relayroom: mail (tag kqmwvz)",

@@ -214,7 +214,7 @@ fn pager_086_an_enter_in_between_is_counted_and_stops_it() {
 }
 
 #[test]
-fn pager_017_neither_writes_into_the_other_ones_sequence() {
+fn pager_017_case_t29_neither_writes_into_the_other_ones_sequence() {
     let mut world = World::without_pager("--turn 300");
     world.start();
     world.known();

@@ -1,7 +1,9 @@
 //! The pager's program against real tmux, fake agents, and a scripted relay (pager.md 9 and 11).
 
 mod canary;
+mod capture;
 mod crash;
+mod hazards;
 mod poll;
 mod reading;
 mod screens;

@@ -13,7 +13,7 @@ use relayroom::api::Stage;
 const FREED: Duration = Duration::from_secs(5 * SLACK as u64);
 
 #[test]
-fn pager_033_numbered_dialog_gets_no_byte() {
+fn pager_033_case_t10_numbered_dialog_gets_no_byte() {
     let world = World::new("--dialog start");
     world.relay.wake("web", 1);
     world.stage("blocked dialog/choice");
@@ -24,7 +24,7 @@ fn pager_033_numbered_dialog_gets_no_byte() {
 }
 
 #[test]
-fn pager_034_a_dialog_in_the_gap_gets_no_enter() {
+fn pager_034_case_t10_a_dialog_in_the_gap_gets_no_enter() {
     let world = World::new("--dialog after-text");
     world.relay.wake("web", 1);
     world.stage("blocked dialog/choice");
@@ -51,7 +51,7 @@ fn pager_035_a_blocked_turn_is_a_dialog_whatever_shows() {
 }
 
 #[test]
-fn pager_037_a_draft_is_not_touched_however_long_it_stands() {
+fn pager_037_case_t11_a_draft_is_not_touched_however_long_it_stands() {
     let world = World::new("--draft 'merge PR 10 only after'");
     world.relay.wake("web", 1);
     world.stage("blocked draft/text");
@@ -64,7 +64,7 @@ fn pager_037_a_draft_is_not_touched_however_long_it_stands() {
 }
 
 #[test]
-fn pager_041_copy_mode_is_waited_out_and_not_left() {
+fn pager_041_case_t09_copy_mode_is_waited_out_and_not_left() {
     let world = World::new("");
     world.tmux.run(&["copy-mode", "-t", &world.agent.pane]);
     world.relay.wake("web", 1);
@@ -93,7 +93,7 @@ fn let_typed(world: &World) {
 }
 
 #[test]
-fn pager_041_copy_mode_between_text_and_enter_keeps_enter_back() {
+fn pager_041_case_t09_copy_mode_between_text_and_enter_keeps_enter_back() {
     let mut world = World::without_pager("");
     hold_typed(&world);
     world.start();
@@ -173,7 +173,7 @@ fn pager_050_a_busy_turn_is_busy_though_the_screen_is_idle() {
 }
 
 #[test]
-fn pager_053_a_shell_gets_no_byte() {
+fn pager_053_case_t12_a_shell_gets_no_byte() {
     let tmux = Tmux::new();
     let agent = Agent::under_shell(&tmux, "web", "", "exec bash --norc");
     tmux.join(&agent.pane, CODE, "web");
@@ -193,7 +193,7 @@ fn pager_053_a_shell_gets_no_byte() {
 }
 
 #[test]
-fn pager_055_an_agent_under_a_shell_that_waits_is_found() {
+fn pager_055_case_t13_an_agent_under_a_shell_that_waits_is_found() {
     let tmux = Tmux::new();
     let agent = Agent::under_shell(&tmux, "web", "", "true");
     tmux.join(&agent.pane, CODE, "web");

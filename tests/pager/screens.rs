@@ -13,7 +13,7 @@ fn only_ours_besides(world: &World, theirs: &str) {
 }
 
 #[test]
-fn pager_038_a_person_who_types_all_the_while_keeps_every_letter_together() {
+fn pager_038_case_t11_a_person_who_types_all_the_while_keeps_every_letter_together() {
     let world = World::new("");
     let mut theirs = String::new();
     let key = |theirs: &mut String, letter: &str| {
@@ -86,7 +86,7 @@ fn pager_043_claude_shows_no_normal_and_takes_the_line_in_it() {
 }
 
 #[test]
-fn pager_046_words_of_a_turn_in_old_output_are_no_turn() {
+fn pager_046_case_t30_words_of_a_turn_in_old_output_are_no_turn() {
     for (style, said) in [
         ("claude", "● press esc to interrupt (3s)"),
         ("codex", "• Working (3s • esc to interrupt)"),
@@ -105,7 +105,7 @@ fn pager_046_words_of_a_turn_in_old_output_are_no_turn() {
 }
 
 #[test]
-fn pager_047_blank_rows_under_a_busy_agent_do_not_hide_it() {
+fn pager_047_case_t30_blank_rows_under_a_busy_agent_do_not_hide_it() {
     let world = World::new("--blank-below 12 --turn 600000 --busy spinner");
     world
         .tmux
@@ -144,7 +144,7 @@ fn pager_090_a_title_that_asks_is_a_dialog_whatever_the_rows_show() {
 }
 
 #[test]
-fn pager_035_trust_screens_with_and_without_numbers_get_no_byte() {
+fn pager_035_case_t14_trust_screens_with_and_without_numbers_get_no_byte() {
     for style in ["claude", "codex", "gemini"] {
         for choices in ["numbered", "plain"] {
             let mut world = World::of(style, &format!("--boot-dialog --choices {choices}"));

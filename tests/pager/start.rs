@@ -5,7 +5,7 @@ use crate::support::scripted_relay::TAG;
 use crate::support::scripted_relay::line;
 
 #[test]
-fn pager_001_a_target_that_is_a_prefix_reaches_nobody() {
+fn pager_001_case_t15_a_target_that_is_a_prefix_reaches_nobody() {
     let tmux = Tmux::new();
     let agent = Agent::start(&tmux, "agent-10", "");
     let relay = Relay::start(&["web"]);
@@ -28,6 +28,20 @@ fn pager_001_a_target_that_is_a_prefix_reaches_nobody() {
     relay.wait_for("web", "blocked no_pane/gone", LONG);
     assert!(home.log().contains("near it: agent-10"), "{}", home.log());
     assert!(agent.bytes().is_empty());
+}
+
+#[test]
+fn pager_002_case_t17_an_id_that_never_was_is_gone_whatever_tmux_answers() {
+    let world = World::without_pager("");
+    // tmux itself answers for it, with nothing and without a fault.
+    let answer = ["display-message", "-p", "-t", "%999", "#{pane_id}"];
+    assert_eq!(world.tmux.run(&answer), "");
+    world.relay.wake("web", 1);
+    let _pager = world
+        .home
+        .pager_for(&world.tmux, &world.relay, "web", "%999");
+    world.stage("blocked no_pane/gone");
+    world.untouched(Duration::from_secs(3));
 }
 
 #[test]
@@ -57,7 +71,7 @@ fn pager_002_a_target_with_two_panes_is_refused_and_a_missing_one_takes_no_other
 }
 
 #[test]
-fn pager_005_the_own_pane_is_refused_and_the_same_id_elsewhere_is_not() {
+fn pager_005_case_t31_the_own_pane_is_refused_and_the_same_id_elsewhere_is_not() {
     let tmux = Tmux::new();
     let elsewhere = Tmux::new();
     let agent = Agent::start(&tmux, "web", "");
@@ -95,7 +109,7 @@ fn pager_005_the_own_pane_is_refused_and_the_same_id_elsewhere_is_not() {
 }
 
 #[test]
-fn pager_006_no_server_is_waited_for_and_never_started() {
+fn pager_006_case_t21_no_server_is_waited_for_and_never_started() {
     let tmux = Tmux::new();
     let relay = Relay::start(&["web", "late"]);
     relay.wake("web", 1);
@@ -126,7 +140,7 @@ fn pager_006_no_server_is_waited_for_and_never_started() {
 }
 
 #[test]
-fn pager_007_a_deleted_socket_is_waited_for() {
+fn pager_007_case_t20_a_deleted_socket_is_waited_for() {
     let world = World::new("");
     world.known();
     let socket = world.tmux.socket();
@@ -175,7 +189,7 @@ fn pager_008_tmux_is_told_its_socket_and_inherits_no_other() {
 }
 
 #[test]
-fn pager_009_a_strangers_pane_with_the_old_id_gets_no_byte() {
+fn pager_009_case_t18_a_strangers_pane_with_the_old_id_gets_no_byte() {
     let world = World::new("");
     world.known();
     world.tmux.kill();
@@ -227,7 +241,7 @@ fn pager_012_two_panes_for_one_part_and_then_one() {
 }
 
 #[test]
-fn pager_013_the_joined_pane_gets_the_line_wherever_the_focus_is() {
+fn pager_013_case_t19_the_joined_pane_gets_the_line_wherever_the_focus_is() {
     let world = World::new("");
     world
         .tmux

@@ -13,7 +13,7 @@ use crate::support::scripted_relay::TAG;
 use crate::support::scripted_relay::line;
 
 #[test]
-fn pager_061_one_message_is_one_line_and_one_submit_whatever_the_paste_window() {
+fn pager_061_case_t01_case_t02_one_message_is_one_line_and_one_submit_whatever_the_paste_window() {
     for window in [0, 40, 120, 150] {
         let world = World::new(&format!("--paste-window {window}"));
         world.relay.wake("web", 1);
@@ -34,7 +34,8 @@ fn pager_061_without_bracketed_paste_too() {
 }
 
 #[test]
-fn pager_062_a_line_that_breaks_a_rule_is_not_typed_and_a_right_one_is() {
+fn pager_062_case_t04_case_t07_case_t23_a_line_that_breaks_a_rule_is_not_typed_and_a_right_one_is()
+{
     let world = World::new("");
     let long = format!("relayroom: {} (tag {TAG})", "x".repeat(101));
     let bad = [
@@ -68,7 +69,7 @@ fn pager_062_a_line_that_breaks_a_rule_is_not_typed_and_a_right_one_is() {
 }
 
 #[test]
-fn pager_063_an_ignored_enter_is_pressed_once_more() {
+fn pager_063_case_t03_an_ignored_enter_is_pressed_once_more() {
     let world = World::new("--ignore-enter 1");
     world.relay.wake("web", 1);
     world.stage("submitted 2");
@@ -98,7 +99,7 @@ fn pager_064_the_next_nudges_press_enter_on_the_same_line() {
 }
 
 #[test]
-fn pager_065_an_agent_frozen_before_the_text_gets_it_once() {
+fn pager_065_case_t28_an_agent_frozen_before_the_text_gets_it_once() {
     let mut world = World::without_pager("");
     // tmux itself sets a pane's own process going again, so this one runs under a shell.
     world.agent = Agent::under_shell(&world.tmux, "shell", "", "true");
@@ -125,7 +126,7 @@ fn pager_065_an_agent_frozen_before_the_text_gets_it_once() {
 }
 
 #[test]
-fn pager_066_a_text_dropped_at_boot_is_typed_once_more() {
+fn pager_066_case_t14_a_text_dropped_at_boot_is_typed_once_more() {
     // The reader takes an agent for starting for its first seconds, so the text falls into the end of a longer boot.
     let world = World::new("--boot 9000");
     world.relay.wake("web", 1);
@@ -173,8 +174,12 @@ fn pager_077_a_line_wrapped_by_a_narrow_pane_is_known() {
 }
 
 /// Keeps the pager between text and Enter while `act` runs.
-fn in_the_gap(act: impl FnOnce(&World)) -> World {
-    let mut world = World::without_pager("");
+pub(super) fn in_the_gap(act: impl FnOnce(&World)) -> World {
+    in_the_gap_of(World::without_pager(""), act)
+}
+
+/// The same in a world whose pager does not run yet.
+pub(super) fn in_the_gap_of(mut world: World, act: impl FnOnce(&World)) -> World {
     world.relay.change(|script| {
         script.report_instead = Box::new(|call| {
             matches!(call.stage, Stage::Typed { .. }).then_some(Instead::Status(503, None))

@@ -70,7 +70,7 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
 }
 
 #[test]
-fn pager_072_soak_no_stray_key_no_double_submit_every_wake_consumed() {
+fn pager_072_case_t26_soak_no_stray_key_no_double_submit_every_wake_consumed() {
     let wakes = number("PAGER_SOAK").unwrap_or(WAKES);
     let seed: u64 = number("SEED").unwrap_or_else(rand::random);
     println!("replay: PAGER_SOAK={wakes} SEED={seed} cargo test --test soak");
