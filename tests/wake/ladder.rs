@@ -4,7 +4,7 @@ use super::*;
 use crate::wake::pager::Pager;
 
 #[test]
-fn wake_024_four_nudges_and_no_more() {
+fn wake_024_case_a02_four_nudges_and_no_more() {
     let world = World::new();
     sent(&world, "api", "web");
     let mut at = Vec::new();

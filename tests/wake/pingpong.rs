@@ -33,7 +33,7 @@ fn reply(world: &World, from: &str, to: &str, thread: &str) -> String {
 }
 
 #[test]
-fn wake_031_alternating_replies_are_held_for_longer_and_longer() {
+fn wake_031_case_a01_alternating_replies_are_held_for_longer_and_longer() {
     let world = World::new();
     budget(&world, world.kim, 240, 60);
     Pager::FIRST.poll(&world, &["api", "web"]);
