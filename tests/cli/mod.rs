@@ -7,6 +7,7 @@ mod checkup;
 mod completions;
 mod demo;
 mod desk;
+mod doctor_agents;
 mod doctor_panes;
 mod doctor_relay;
 mod export;

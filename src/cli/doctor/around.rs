@@ -41,6 +41,8 @@ pub struct Around {
     pub status: Result<Value, Failure>,
     /// `GET /api/admin/tokens`.
     pub tokens: Value,
+    /// `GET /api/admin/projects`.
+    pub projects: Value,
     /// The person's door to the relay.
     pub client: Option<Client>,
     /// Worktrees joined on this machine.
@@ -78,11 +80,13 @@ impl Around {
         let client = here
             .then(|| Client::at(&base, config::admin_token_file(&db), ANSWER).ok())
             .flatten();
-        let (status, tokens) = match &client {
-            Some(client) if health.is_some() => {
-                tokio::join!(client.get("status", &[]), client.get("tokens", &[]))
-            }
-            _ => (Err(silent()), Err(silent())),
+        let (status, tokens, projects) = match &client {
+            Some(client) if health.is_some() => tokio::join!(
+                client.get("status", &[]),
+                client.get("tokens", &[]),
+                client.get("projects", &[]),
+            ),
+            _ => (Err(silent()), Err(silent()), Err(silent())),
         };
         Self {
             now: context.now(),
@@ -91,6 +95,7 @@ impl Around {
             health,
             status,
             tokens: tokens.unwrap_or_default(),
+            projects: projects.unwrap_or_default(),
             client,
             joined: joined(context),
             base,

@@ -17,10 +17,7 @@ pub async fn gather(around: &Around) -> Vec<(String, Value)> {
         return Vec::new();
     };
     let mut all = Vec::new();
-    let Ok(projects) = client.get("projects", &[]).await else {
-        return all;
-    };
-    for project in field::list(&projects, "projects") {
+    for project in field::list(&around.projects, "projects") {
         if !field::word(project, "archivedAt").is_empty() {
             continue;
         }

@@ -7,12 +7,16 @@
 //! - **Finding is apart from judging.** Per group `gather` brings facts home and `judge` decides on them alone.
 //! - **A fix works as it is printed**, in a shell, in any folder.
 
+mod agents;
 mod around;
 mod canary;
 mod configured;
 mod file;
 mod finding;
+mod hooks;
+mod identity;
 mod knowledge;
+mod members;
 mod pager;
 mod panes;
 mod relay;
@@ -58,8 +62,17 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     let mut found = relay::judge(&relay::gather(&around));
     found.extend(file::judge(&file, around.now));
     found.extend(configured::judge(&configured::gather(context, &around)));
+    let pager = pager::gather(context, &around, &panes);
+    let members = members::gather(context, &around, &panes).await;
+    found.extend(identity::judge_leaks(
+        &identity::leaks(&members),
+        &pager.machine,
+    ));
+    found.extend(identity::judge(&members));
+    found.extend(agents::judge(&members, around.now));
+    found.extend(hooks::judge(&members, around.now, hooks::runs));
     found.extend(panes::judge(&panes));
-    found.extend(pager::judge(&pager::gather(context, &around, &panes)));
+    found.extend(pager::judge(&pager));
     found.extend(knowledge::judge(&candidates, around.now));
     let lines = if arguments.wake {
         canary::run(context, &around, &panes).await?

@@ -208,7 +208,7 @@ pub(super) fn views(
         if row.is_none() && !deleted_too {
             continue;
         }
-        let mut view = view(connection, &part, row, now)?;
+        let mut view = view(connection, &part, row, heard, now)?;
         view["project"] = project.slug.as_str().into();
         view["tokensToday"] = ledger::tokens_since(connection, part.seq, zone.day(now))?.into();
         views.push(view);
@@ -220,6 +220,7 @@ fn view(
     connection: &Connection,
     part: &Part,
     row: Option<&roster::Row>,
+    heard: &Heard,
     now: Time,
 ) -> Outcome<Value> {
     let mut view = match row {
@@ -244,6 +245,8 @@ fn view(
         (None, None, _) => ("none", None),
     };
     view["id"] = part.id.as_str().into();
+    view["calledAt"] = json!(part.heard_at.max(heard.last(part.seq)).map(Time::rfc3339));
+    view["hookAt"] = json!(turn::heard(connection, part.seq)?.map(Time::rfc3339));
     view["source"] = source.into();
     view["sourceAt"] = at.into();
     view["cli"] = json!(pane.as_ref().and_then(|pane| pane.cli.as_deref()));

@@ -11,6 +11,7 @@ use super::Start;
 use super::gone;
 use super::json;
 use super::json_without;
+use super::told::Files;
 use crate::cli::failure::Failure;
 use crate::cli::join::agent::Agent;
 use crate::cli::join::edit::Broken;
@@ -26,6 +27,20 @@ const OWN_SETTINGS: &str = ".relayroom/claude.json";
 
 const SERVERS: [&str; 2] = ["mcpServers", NAME];
 const CONSENT: &str = "enabledMcpjsonServers";
+
+pub(super) fn files(around: Around<'_>) -> Files {
+    let own = |file: &str, own: &str| {
+        let path = around.file(file);
+        match around.place.tracks(&path) {
+            true => around.file(own),
+            false => path,
+        }
+    };
+    Files {
+        entry: Some(own(MCP, OWN_MCP)),
+        hooks: own(SETTINGS, OWN_SETTINGS),
+    }
+}
 
 pub(super) fn put(around: Around<'_>, entry: &Entry) -> Result<Plan, Failure> {
     let mut plan = Plan::default();

@@ -16,6 +16,7 @@ use super::Start;
 use super::json;
 use super::json_without;
 use super::refused;
+use super::told::Files;
 use crate::cli::failure::Failure;
 use crate::cli::join::agent::Agent;
 use crate::cli::join::changes;
@@ -32,6 +33,14 @@ const TOKEN: &str = "RELAYROOM_TOKEN";
 
 /// What old versions run at a turn's end in place of hooks.
 const NOTIFY: &str = "notify";
+
+pub(super) fn files(around: Around<'_>) -> Files {
+    let path = around.file(CONFIG);
+    Files {
+        entry: Some(path).filter(|path| !around.place.tracks(path)),
+        hooks: hooks_file(around),
+    }
+}
 
 pub(super) fn put(around: Around<'_>, entry: &Entry) -> Result<Plan, Failure> {
     let mut plan = Plan::default();
@@ -155,7 +164,7 @@ fn hooks_file(around: Around<'_>) -> PathBuf {
     home(around).join("hooks.json")
 }
 
-fn home_config(around: Around<'_>) -> PathBuf {
+pub(in crate::cli) fn home_config(around: Around<'_>) -> PathBuf {
     home(around).join("config.toml")
 }
 

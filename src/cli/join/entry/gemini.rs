@@ -15,6 +15,7 @@ use super::Plan;
 use super::Start;
 use super::json;
 use super::json_without;
+use super::told::Files;
 use crate::cli::failure::Failure;
 use crate::cli::join::agent::Agent;
 use crate::cli::join::changes;
@@ -32,6 +33,14 @@ const TOKEN: &str = "RELAYROOM_TOKEN";
 const LEFT_OUT: &str = "RELAYROOM_LEFT_OUT";
 
 const SERVERS: [&str; 2] = ["mcpServers", NAME];
+
+pub(super) fn files(around: Around<'_>) -> Files {
+    let path = around.file(SETTINGS);
+    Files {
+        entry: Some(path).filter(|path| !around.place.tracks(path)),
+        hooks: home_settings(around),
+    }
+}
 
 pub(super) fn put(around: Around<'_>, entry: &Entry) -> Result<Plan, Failure> {
     let mut plan = Plan::default();

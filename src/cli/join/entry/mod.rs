@@ -4,8 +4,9 @@
 //! entry; then the CLI is told at its start, by words or a variable that [`start`] adds to its command.
 
 mod claude;
-mod codex;
+pub mod codex;
 mod gemini;
+pub mod told;
 
 use std::path::Path;
 use std::path::PathBuf;
