@@ -140,8 +140,9 @@ fn cli_035_an_agent_older_than_its_entry_is_restarted() {
         .append(true)
         .open(web.join(".mcp.json"))
         .unwrap();
+    let written = entry.metadata().unwrap().modified().unwrap();
     entry
-        .set_modified(SystemTime::now() + Duration::from_secs(2))
+        .set_modified(written + Duration::from_secs(20))
         .unwrap();
     let finding = found(&desk, &web, "agent.restart");
     let text = finding["text"].as_str().unwrap();
