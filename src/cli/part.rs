@@ -125,7 +125,11 @@ async fn list(context: &Context, client: &Client, all: bool) -> Result<(), Failu
     if context.screen.json {
         return context.screen.object(json!({ "parts": parts }));
     }
-    print(context, parts, "no parts yet (relayroom part add NAME)")
+    print(
+        context,
+        parts,
+        "no parts yet (relayroom join PART in a worktree)",
+    )
 }
 
 async fn show(context: &Context, client: &Client, part: &str) -> Result<(), Failure> {

@@ -77,7 +77,9 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
                 .call(Method::POST, "projects", &[], Some(&body))
                 .await?;
             print(context, &project)?;
-            context.screen.note("next: relayroom part add NAME");
+            context
+                .screen
+                .note("next: relayroom join PART in a worktree, or relayroom part add NAME");
             Ok(())
         }
         Act::Show => print(context, &one(context, &client).await?),

@@ -92,7 +92,7 @@ pub fn print(context: &Context, parts: &[Value], verbose: bool) -> Result<(), Fa
     }
     context
         .screen
-        .table(&table, "no parts yet (relayroom part add NAME)")
+        .table(&table, "no parts yet (relayroom join PART in a worktree)")
 }
 
 /// How a state looks.

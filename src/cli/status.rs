@@ -52,7 +52,7 @@ fn pagers(context: &Context, answer: &Value) -> Vec<(&'static str, String)> {
         // `None`: the one `up` starts runs; it serves no pane of these parts yet.
         let words =
             match up::pager::only_one(context, &context.server(), &up::pager::socket(context)) {
-                Ok(None) => "runs and serves no pane (relayroom part show PART says how)",
+                Ok(None) => "runs and serves no pane (relayroom join PART in a worktree)",
                 _ => "none was heard (relayroom up)",
             };
         return vec![("pager", context.screen.paint(Style::Warning, words))];

@@ -8,8 +8,7 @@ relayroom: mail between coding agents in tmux panes
 
 begin
   relayroom up                    start relay and pager
-  relayroom project new shop      a project for the agents of one repository
-  relayroom part add web          a part, its token, and how its agent connects
+  relayroom join web              in a worktree: its agent becomes the part web
   relayroom demo                  watch two scripted agents first
 
 every day

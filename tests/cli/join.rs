@@ -380,6 +380,26 @@ fn cli_011_sessions_are_told_apart_by_their_whole_names() {
 }
 
 #[test]
+fn case_t16_what_tmux_calls_the_session_is_what_is_stored() {
+    let desk = Desk::new();
+    let shop = desk.repository("shop");
+    let words = [
+        "join",
+        "web",
+        "--agent",
+        "claude",
+        "--session",
+        "proj v1.2:x",
+    ];
+    let joined = desk.json(&shop, &words);
+    let name = desk.tmux(&["list-sessions", "-F", "#{session_name}"]);
+    assert_eq!(joined["session"], name.as_str());
+    assert_eq!(desk.record(&shop).session.as_deref(), Some(name.as_str()));
+    assert_eq!(desk.json(&shop, &["join", "web"])["state"], "runs");
+    desk.started(1);
+}
+
+#[test]
 fn cli_012_the_pane_it_is_typed_in_is_adopted_and_becomes_the_agent() {
     let desk = Desk::new();
     let shop = desk.repository("shop");

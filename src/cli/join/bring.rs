@@ -111,7 +111,8 @@ pub async fn bring(context: &Context, known: &Worktree, how: How<'_>) -> Result<
             let resume = how.conversation.unwrap_or_default();
             let words = exec::words(&root, Some(resume), &known.command)?;
             let key = (code, part);
-            let pane = seat::begin(&tmux, &context.env, seat, &root, &words, key).await?;
+            let made = seat::begin(&tmux, &context.env, seat, &root, &words, key).await?;
+            let pane = made.pane;
             if record.session.as_deref() != Some(&pane.name) {
                 let mut record = record.clone();
                 record.session = Some(pane.name.clone());

@@ -6,6 +6,7 @@ use std::process::Command;
 use super::checks::Checked;
 use super::exec;
 use super::pane;
+use super::pane::Made;
 use super::pane::Pane;
 use super::pane::Seat;
 use crate::cli::context::Context;
@@ -28,6 +29,16 @@ pub struct Placed {
     pub agent: State,
     /// Whether this very process is to become the agent.
     pub starts_here: bool,
+    made: Option<Made>,
+}
+
+impl Placed {
+    /// Ends what was started for it.
+    pub(super) fn undo(&self) {
+        if let Some(made) = &self.made {
+            made.undo(&self.tmux);
+        }
+    }
 }
 
 /// What became of an agent.
@@ -73,6 +84,7 @@ pub(super) async fn settle(
         pane: pane.map(|pane| pane.id.clone()),
         agent,
         starts_here,
+        made: None,
     };
     match &checked.seat {
         Seat::Living(pane) => {
@@ -96,8 +108,12 @@ pub(super) async fn settle(
         seat => {
             let words = exec::words(&checked.place.root, None, &checked.command)?;
             let root = &checked.place.root;
-            let pane = begin(tmux, &context.env, seat, root, &words, (code, part)).await?;
-            Ok(placed(&pane.name, Some(&pane), State::Started, false))
+            let made = begin(tmux, &context.env, seat, root, &words, (code, part)).await?;
+            let pane = &made.pane;
+            Ok(Placed {
+                made: Some(made.clone()),
+                ..placed(&pane.name, Some(pane), State::Started, false)
+            })
         }
     }
 }
@@ -113,7 +129,7 @@ pub(in crate::cli) async fn begin(
     root: &Path,
     words: &[String],
     (code, part): (&str, &str),
-) -> Result<Pane, Failure> {
+) -> Result<Made, Failure> {
     let made = pane::start(tmux, env, seat, root, words)?;
     let marked = take(tmux, &made.pane, code, part);
     if !pane::watch(tmux, &made.pane).await {
@@ -127,7 +143,7 @@ pub(in crate::cli) async fn begin(
         made.undo(tmux);
         return Err(failure);
     }
-    Ok(made.pane)
+    Ok(made)
 }
 
 /// Marks the pane, and no other, as the part's.

@@ -138,9 +138,13 @@ async fn take(
     }
     // tmux may have changed the name.
     record.session = Some(placed.session.clone());
-    let change = config(&checked.place, &record)?;
-    journal.done.make(&change)?;
-    enter(context, checked, &record)?;
+    let written = config(&checked.place, &record)
+        .and_then(|change| journal.done.make(&change))
+        .and_then(|_| enter(context, checked, &record));
+    if let Err(failure) = written {
+        placed.undo();
+        return Err(failure);
+    }
     if let Some(other) = &checked.taken_from {
         let left = leave::hand_over(context, other, &checked.door, &journal.tokens.agent).await;
         journal.notes.extend(left);
