@@ -23,9 +23,8 @@ pub struct Place<'a> {
     pub home: &'a Path,
     /// The folder it works in.
     pub folder: &'a Path,
-    /// Its endpoint at the relay.
-    pub mcp: &'a str,
-    pub token: &'a str,
+    /// Its endpoint at the relay and its token; `None` where `relayroom join` is to tell it of them.
+    pub relay: Option<(&'a str, &'a str)>,
     pub model: SocketAddr,
     /// Whether the person has already said that they trust the folder.
     pub trusted: bool,
@@ -175,15 +174,17 @@ fn claude(place: &Place<'_>) -> Launch {
     let mut account = json!({
         "hasCompletedOnboarding": true,
         "customApiKeyResponses": {"approved": ["fake-local"], "rejected": []},
-        "mcpServers": {"relay": {"type": "http", "url": place.mcp, "headers": {"Authorization": format!("Bearer {}", place.token)}}},
     });
+    if let Some((url, token)) = place.relay {
+        account["mcpServers"] = json!({"relay": {"type": "http", "url": url, "headers": {"Authorization": format!("Bearer {token}")}}});
+    }
     if place.trusted {
         let project =
             json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
         account["projects"] = json!({place.folder.display().to_string(): project});
     }
     write(place.home.join(".claude.json"), &account.to_string());
-    let settings = json!({"permissions": {"allow": ["mcp__relay"], "defaultMode": "default", "disableAutoMode": "disable"}});
+    let settings = json!({"permissions": {"allow": ["mcp__relay", "mcp__relayroom"], "defaultMode": "default", "disableAutoMode": "disable"}});
     write(
         place.home.join(".claude/settings.json"),
         &settings.to_string(),
@@ -210,6 +211,14 @@ fn codex(place: &Place<'_>) -> Launch {
     } else {
         String::new()
     };
+    let mut env = vec![("MODEL_KEY", "fake-local".to_owned())];
+    let mut relay = String::new();
+    if let Some((url, token)) = place.relay {
+        relay = format!(
+            "[mcp_servers.relay]\nurl = \"{url}\"\nbearer_token_env_var = \"RELAY_TOKEN\"\n"
+        );
+        env.push(("RELAY_TOKEN", token.to_owned()));
+    }
     let settings = format!(
         r#"model = "gpt-5"
 model_provider = "here"
@@ -223,30 +232,26 @@ name = "here"
 base_url = "http://{}/v1"
 wire_api = "responses"
 env_key = "MODEL_KEY"
-[mcp_servers.relay]
-url = "{}"
-bearer_token_env_var = "RELAY_TOKEN"
-{trust}"#,
-        place.model, place.mcp
+{relay}{trust}"#,
+        place.model
     );
     write(place.home.join(".codex/config.toml"), &settings);
     Launch {
         argv: vec!["codex".to_owned()],
-        env: vec![
-            ("MODEL_KEY", "fake-local".to_owned()),
-            ("RELAY_TOKEN", place.token.to_owned()),
-        ],
+        env,
     }
 }
 
 fn gemini(place: &Place<'_>) -> Launch {
-    let settings = json!({
+    let mut settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": true}},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
-        "mcpServers": {"relay": {"httpUrl": place.mcp, "headers": {"Authorization": format!("Bearer {}", place.token)}, "trust": true}},
     });
+    if let Some((url, token)) = place.relay {
+        settings["mcpServers"] = json!({"relay": {"httpUrl": url, "headers": {"Authorization": format!("Bearer {token}")}, "trust": true}});
+    }
     write(
         place.home.join(".gemini/settings.json"),
         &settings.to_string(),

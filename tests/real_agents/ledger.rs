@@ -61,6 +61,26 @@ pub fn unseen(db: &Path) -> u32 {
     open(db).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
+/// The newest turn's session.
+pub fn session(db: &Path) -> String {
+    let sql = "SELECT session FROM turn ORDER BY seq DESC LIMIT 1";
+    open(db).query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Every turn, as a line to read when something is wrong.
+pub fn turns(db: &Path) -> Vec<String> {
+    let sql = "
+        SELECT part.slug || ' ' || session || ' ' || turn || ' ' || cause || ' ' || coalesce(started_at, 0) || ' ' ||
+               coalesce(ended_at, 0) || ' ' || coalesce(ending, 'open') || ' rows ' ||
+               (SELECT count(*) FROM usage_row WHERE usage_row.turn = turn.seq)
+        FROM turn JOIN part ON part.seq = turn.part
+        ORDER BY turn.seq";
+    let connection = open(db);
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
 fn open(db: &Path) -> Connection {
     Connection::open_with_flags(db, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }

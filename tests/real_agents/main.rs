@@ -10,6 +10,7 @@
 
 mod agent;
 mod install;
+mod joined;
 mod ledger;
 mod obstacles;
 mod pane;
@@ -31,6 +32,7 @@ macro_rules! tests_of {
     ($name:ident, $agent:expr) => {
         mod $name {
             use crate::agent::Agent;
+            use crate::joined;
             use crate::obstacles;
             use crate::scenarios;
 
@@ -68,6 +70,16 @@ macro_rules! tests_of {
             fn pager_079_a_pager_killed_between_text_and_enter_submits_once() {
                 scenarios::pager_killed($agent);
             }
+
+            #[test]
+            fn case_u_joined_its_part_states_wake_and_cost_are_known() {
+                joined::alone($agent);
+            }
+
+            #[test]
+            fn case_u_joined_a_broken_off_turn_a_resumed_session_and_a_hook_twice_cost_what_they_cost() {
+                joined::interrupted_and_resumed($agent);
+            }
         }
     };
 }
@@ -76,3 +88,13 @@ tests_of!(claude_2_1_332, Agent::Claude332);
 tests_of!(claude_2_1_197, Agent::Claude197);
 tests_of!(codex, Agent::Codex);
 tests_of!(gemini, Agent::Gemini);
+
+#[test]
+fn usage_050_two_codex_in_two_worktrees_are_told_apart() {
+    joined::two(agent::Agent::Codex);
+}
+
+#[test]
+fn case_u_two_claude_code_in_two_worktrees_are_told_apart() {
+    joined::two(agent::Agent::Claude332);
+}

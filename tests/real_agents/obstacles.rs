@@ -37,12 +37,12 @@ const OBSTACLES: [Obstacle; 4] = [
     },
     Obstacle {
         reason: "draft",
-        set: |stage| stage.write(DRAFT),
+        set: |stage| stage.pane.write(DRAFT),
         clear: |stage| stage.pane.erase(DRAFT.len()),
     },
     Obstacle {
         reason: "draft",
-        set: |stage| stage.write("/"),
+        set: |stage| stage.pane.write("/"),
         clear: |stage| stage.pane.erase(1),
     },
     Obstacle {
@@ -58,7 +58,7 @@ pub fn each(agent: Agent) {
         return;
     };
     for obstacle in OBSTACLES {
-        stage.rest();
+        stage.pane.rest();
         (obstacle.set)(&mut stage);
         stage.send("something in the way");
         stands(&stage, obstacle.reason);
@@ -81,7 +81,7 @@ pub fn trust(agent: Agent) {
     stands(&stage, "dialog");
     assert!(stage.pane.shows(agent.trust_question()));
     stage.pane.press(agent.trust_keys());
-    until("the composer is there", PATIENCE, || stage.composer());
+    until("the composer is there", PATIENCE, || stage.pane.composer());
     let (freed, _) = system_clock();
     stage.woken(Some(freed));
     stage.finish("trust");
@@ -91,12 +91,12 @@ pub fn trust(agent: Agent) {
 fn stands(stage: &Stage, reason: &str) {
     let hold = stage.held(reason);
     println!("held by {hold}");
-    let composer = stage.composer();
+    let composer = stage.pane.composer();
     std::thread::sleep(STANDING);
     let wake = stage.open_wake().unwrap();
     assert_eq!(wake.nudges, 0, "{wake:?}");
     assert!(!stage.pane.shows(&wake.tag), "typed into an obstacle");
-    assert_eq!(stage.composer(), composer);
+    assert_eq!(stage.pane.composer(), composer);
     assert!(wake.hold.is_some_and(|hold| hold.starts_with(reason)));
     assert!(!stage.forbidden().exists(), "a command ran");
 }

@@ -67,13 +67,12 @@ pub fn start(agent: Agent, programs: &Path, around: &Surroundings<'_>) -> Pane {
     let launch = agent.prepare(&Place {
         home: &home,
         folder: &shop,
-        mcp: around.mcp,
-        token: around.token,
+        relay: Some((around.mcp, around.token)),
         model: around.model,
         trusted: around.trusted,
         programs,
     });
-    Pane::start(&launch, &shop)
+    Pane::start(agent, &launch, &shop)
 }
 
 /// Ends what a CLI left running in the background (Codex's app-server): every process whose `HOME` is that folder.

@@ -24,7 +24,7 @@ pub fn idle(agent: Agent) {
     };
     let mut spans = Vec::new();
     for n in 0..agent.idle_wakes() {
-        stage.rest();
+        stage.pane.rest();
         stage.send(&format!("mail {n}, {}", ["reply", "ack"][n % 2]));
         spans.push(stage.woken(None).span());
     }
@@ -55,7 +55,7 @@ pub fn busy(agent: Agent) {
         let seen = stage.woken(Some(ended));
         assert!(seen.span() > 0, "{seen:?}");
         within(seen.span(), FREED);
-        stage.rest();
+        stage.pane.rest();
     }
     stage.finish("busy");
 }
@@ -72,7 +72,7 @@ pub fn twenty(agent: Agent) {
     stage.presented();
     stage.model.hold_mail(false);
     stage.woken(None);
-    stage.rest();
+    stage.pane.rest();
     assert_eq!(ledger::unseen(&stage.db()), 0);
     stage.finish("twenty");
 }
@@ -89,7 +89,7 @@ pub fn relay_killed(agent: Agent) {
     stage.start_relay();
     stage.model.hold_mail(false);
     stage.woken(None);
-    stage.rest();
+    stage.pane.rest();
     // And the pager goes on where it was.
     stage.send("after it");
     stage.woken(None);
@@ -106,7 +106,7 @@ pub fn pager_killed(agent: Agent) {
         stage.pane.shows("relayroom: you have").then_some(())
     });
     stage.kill_pager();
-    stage.rest();
+    stage.pane.rest();
     let (begun, _) = system_clock();
     stage.start_pager();
     stage.woken(Some(begun));

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
 
 use relayroom::config;
 use relayroom::store::Store;
@@ -32,9 +30,6 @@ use crate::support::process::free_address;
 use crate::table::Seen;
 use crate::wait::PATIENCE;
 use crate::wait::until;
-
-/// A screen that stood still so long is a screen at rest.
-const REST: Duration = Duration::from_millis(1_500);
 
 /// Everything one test needs. What it started ends with it.
 pub struct Stage {
@@ -109,13 +104,13 @@ impl Stage {
     /// Waits until the composer is empty and the relay has heard from the agent.
     pub fn wait_for_agent(&self) {
         until("the CLI starts", PATIENCE, || {
-            (self.composer() == Some(String::new())).then_some(())
+            (self.pane.composer() == Some(String::new())).then_some(())
         });
         until("the CLI calls the relay", PATIENCE, || {
             let part = &self.admin("GET", "parts", None)["parts"][0];
             part["lastSeen"].is_string().then_some(())
         });
-        self.rest();
+        self.pane.rest();
     }
 
     pub fn db(&self) -> PathBuf {
@@ -189,56 +184,14 @@ impl Stage {
         self.admin("POST", "messages", Some(message));
     }
 
-    /// Writes text into the composer, as a person does, and leaves it there.
-    pub fn write(&self, text: &str) {
-        let solid = |text: &str| text.split_whitespace().collect::<String>();
-        self.pane.write(text);
-        until(&format!("{text:?} is in the composer"), PATIENCE, || {
-            // Its first row, where it takes several.
-            let row = self.composer().filter(|row| !row.is_empty())?;
-            solid(text).starts_with(&solid(&row)).then_some(())
-        });
-    }
-
     /// Writes a prompt to the agent, sends it, and waits until its model has it.
     pub fn prompt(&mut self, text: &str) {
         self.written.push(text.to_owned());
-        self.write(text);
-        self.rest();
-        self.pane.press(&["Enter"]);
+        self.pane.submit(text);
         until("the prompt reaches the model", PATIENCE, || {
             let prompts = self.model.prompts();
             prompts.iter().any(|prompt| prompt == text).then_some(())
         });
-    }
-
-    /// Waits until the screen stands still.
-    pub fn rest(&self) {
-        let mut last = (self.pane.rows(), Instant::now());
-        until("the screen is still", PATIENCE, || {
-            let rows = self.pane.rows();
-            if rows != last.0 {
-                last = (rows, Instant::now());
-            }
-            (last.1.elapsed() >= REST).then_some(())
-        });
-    }
-
-    /// What stands in the composer; `None` if there is no composer.
-    pub fn composer(&self) -> Option<String> {
-        let rows = self.pane.rows();
-        let row = rows
-            .iter()
-            .rposition(|row| row.trim_start().starts_with(self.agent.glyph()))?;
-        let text = rows[row]
-            .trim_start()
-            .trim_start_matches(self.agent.glyph())
-            .trim();
-        Some(if text == self.agent.placeholder() {
-            String::new()
-        } else {
-            text.to_owned()
-        })
     }
 
     pub fn wakes(&self) -> Vec<Wake> {
@@ -297,7 +250,7 @@ impl Stage {
 
     /// Looks for whatever should not be there, enters what was seen into the table, and fails if anything is wrong.
     pub fn finish(self, scenario: &str) {
-        self.rest();
+        self.pane.rest();
         let wakes = self.wakes();
         let mut stray = Vec::new();
         let mut due: Vec<String> = self.written.clone();
@@ -313,7 +266,7 @@ impl Stage {
         if self.forbidden().exists() {
             stray.push("a command ran".to_owned());
         }
-        match self.composer() {
+        match self.pane.composer() {
             Some(text) if text.is_empty() => {}
             text => stray.push(format!("composer {text:?}")),
         }

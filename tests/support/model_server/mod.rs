@@ -6,6 +6,7 @@
 
 mod request;
 mod script;
+mod usage;
 mod wire;
 
 use std::collections::BTreeSet;
@@ -39,6 +40,7 @@ use tokio::sync::watch;
 pub use self::request::Dialect;
 use self::request::Request;
 pub use self::script::Block;
+pub use self::usage::Usage;
 use self::wire::Answer;
 
 /// Largest request read, in bytes.
@@ -52,7 +54,11 @@ pub struct Heard {
     pub side: bool,
     /// What this request says for the first time; empty where it goes on with a turn.
     pub prompts: Vec<String>,
+    /// The prompt whose turn it belongs to.
+    pub turn: String,
     pub answer: Vec<Block>,
+    /// What the answer says it cost.
+    pub usage: Usage,
     /// When the answer was out to its end; never, if the CLI broke it off.
     pub done: Option<Time>,
 }
@@ -156,23 +162,28 @@ async fn answer(State(shared): State<Arc<Shared>>, request: axum::extract::Reque
     let request = Request::read(&path, raw);
     let (at, _) = system_clock();
     let blocks = script::decide(&request);
-    let number = {
+    let (number, usage) = {
         let mut heard = shared.heard.lock().unwrap();
         let mut prompts = request.newest_prompts();
         prompts.retain(|prompt| request.times_said(prompt) > times_heard(&heard, prompt));
+        let number = heard.len();
+        let usage = Usage::of(dialect, number);
         heard.push(Heard {
             at,
             side: request.is_side(),
             prompts,
+            turn: request.turn().0,
             answer: blocks.clone(),
+            usage,
             done: None,
         });
-        heard.len() - 1
+        (number, usage)
     };
     let answer = Answer {
         id: format!("n{number}t{}", at.0),
         model: request.model.clone(),
         blocks,
+        usage,
     };
     let think = script::think_ms(&request);
     if script::is_mail(&request) {

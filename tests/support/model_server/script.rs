@@ -1,8 +1,9 @@
 //! What the model says. A prompt decides:
 //!
 //! - the pager's line: `inbox`, then `ack` or `reply` to at most [`ANSWERS`] unread messages, then the end of the turn;
+//! - `who are you`: `whoami`, then the part that it named;
 //! - `run: COMMAND`: that shell command, so that the CLI asks for permission;
-//! - anything else: its echo.
+//! - anything else: its echo; with `line by line` in it a word a line, for CLIs that show no line before its end.
 //!
 //! `think=MS` in a prompt makes its answer wait so long, then stream for as long again.
 
@@ -16,6 +17,12 @@ use super::request::Tool;
 
 /// How the pager's line begins.
 const WAKE: &str = "relayroom:";
+
+/// What asks for an answer of many lines.
+const LINES: &str = "line by line";
+
+/// What asks for the part's name.
+const WHO: &str = "who are you";
 
 /// Messages answered in one turn.
 const ANSWERS: usize = 2;
@@ -81,10 +88,34 @@ pub fn decide(request: &Request) -> Vec<Block> {
     {
         return vec![shell(&request.tools, command.trim())];
     }
+    if prompt.contains(WHO) {
+        return vec![who(request, turn, &calls)];
+    }
     if prompt.contains(WAKE) {
         return vec![mail(request, turn, &calls)];
     }
-    vec![Block::Text(format!("echo: {prompt}"))]
+    let echo = format!("echo: {prompt}");
+    vec![Block::Text(match prompt.contains(LINES) {
+        true => echo.replace(' ', " \n\n"),
+        false => echo,
+    })]
+}
+
+/// `whoami`, and what it said.
+fn who(request: &Request, turn: &[Item], calls: &[&str]) -> Block {
+    if !calls.iter().any(|name| name.ends_with("whoami")) {
+        return call(request, calls, "whoami", json!({}));
+    }
+    let told = turn.iter().rev().find_map(|item| match item {
+        Item::Result(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let named = Regex::new(r#"\\?"part\\?"\s*:\s*\\?"([a-z]+)"#);
+    let part = named.ok().and_then(|named| {
+        let found = named.captures(told?)?;
+        Some(found[1].to_owned())
+    });
+    Block::Text(format!("I am {}.", part.as_deref().unwrap_or("nobody")))
 }
 
 /// The next step of a turn that a wake began.

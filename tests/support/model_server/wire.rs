@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::request::Dialect;
 use super::script::Block;
+use super::usage::Usage;
 
 /// An answer before it is put into a dialect.
 #[derive(Debug)]
@@ -12,6 +13,7 @@ pub struct Answer {
     pub id: String,
     pub model: String,
     pub blocks: Vec<Block>,
+    pub usage: Usage,
 }
 
 /// A piece of a stream, and whether it is one of the words that a slow answer spreads out.
@@ -46,6 +48,7 @@ impl Answer {
                 let mut message = self.message();
                 message["content"] = (0..self.blocks.len()).map(|at| self.content(at)).collect();
                 message["stop_reason"] = self.stop_reason();
+                message["usage"] = anthropic_usage(self.usage);
                 message
             }
             Dialect::OpenAi => self.response(
@@ -71,7 +74,7 @@ impl Answer {
 
     fn message(&self) -> Value {
         json!({"id": format!("msg_{}", self.id), "type": "message", "role": "assistant", "model": self.model, "content": [],
-            "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": 100, "output_tokens": 1}})
+            "stop_reason": null, "stop_sequence": null, "usage": anthropic_usage(self.usage.of_start())})
     }
 
     fn content(&self, at: usize) -> Value {
@@ -113,16 +116,19 @@ impl Answer {
             pieces.push((false, event("content_block_stop", json!({"index": at}))));
         }
         let end = json!({"delta": {"stop_reason": self.stop_reason(), "stop_sequence": null},
-            "usage": {"input_tokens": 100, "output_tokens": 20}});
+            "usage": anthropic_usage(self.usage)});
         pieces.push((false, event("message_delta", end)));
         pieces.push((false, event("message_stop", json!({}))));
         pieces
     }
 
     fn response(&self, status: &str, output: Value) -> Value {
+        let usage = self.usage;
+        let input = usage.input + usage.cache_read;
         json!({"id": format!("resp_{}", self.id), "object": "response", "created_at": 1_700_000_000, "model": self.model,
-            "status": status, "output": output, "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": 20, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 120}})
+            "status": status, "output": output, "usage": {"input_tokens": input, "input_tokens_details": {"cached_tokens": usage.cache_read},
+            "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+            "total_tokens": input + usage.output}})
     }
 
     fn output(&self, at: usize) -> Value {
@@ -181,12 +187,16 @@ impl Answer {
     }
 
     fn candidate(&self, parts: Value, last: bool) -> Value {
+        let usage = self.usage;
+        let input = usage.input + usage.cache_read;
         let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
         if last {
             candidate["finishReason"] = "STOP".into();
         }
         json!({"candidates": [candidate], "responseId": self.id, "modelVersion": self.model,
-            "usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}})
+            "usageMetadata": {"promptTokenCount": input, "cachedContentTokenCount": usage.cache_read,
+            "candidatesTokenCount": usage.output - usage.reasoning, "thoughtsTokenCount": usage.reasoning,
+            "totalTokenCount": input + usage.output}})
     }
 
     fn gemini(&self) -> Vec<Piece> {
@@ -210,4 +220,9 @@ impl Answer {
         });
         chunks.collect()
     }
+}
+
+fn anthropic_usage(usage: Usage) -> Value {
+    json!({"input_tokens": usage.input, "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write, "output_tokens": usage.output})
 }
