@@ -215,8 +215,7 @@ impl Desk {
     /// The last words of a turn that has ended.
     fn ended(&self, of: impl Fn(&Heard) -> bool) -> Option<String> {
         let heard = self.model.heard();
-        let main = heard.iter().filter(|heard| !heard.side);
-        let last = main.filter(|heard| of(heard)).next_back()?;
+        let last = heard.iter().rfind(|heard| !heard.side && of(heard))?;
         last.done.filter(|_| last.ends_turn())?;
         last.answer.iter().find_map(|block| match block {
             Block::Text(text) => Some(text.clone()),
@@ -305,11 +304,8 @@ impl Desk {
 
     fn evidence(&self) {
         let log = self.path("home/.local/state/relayroom");
-        for name in ["pager.log"] {
-            let text = fs::read_to_string(log.join(name)).unwrap_or_default();
-            let tail: Vec<&str> = text.lines().rev().take(15).collect();
-            println!("--- {name}, newest first\n{}", tail.join("\n"));
-        }
+        let pager = fs::read_to_string(log.join("pager.log")).unwrap_or_default();
+        println!("--- pager's log\n{pager}");
         for entry in fs::read_dir(log.join("hook"))
             .into_iter()
             .flatten()
