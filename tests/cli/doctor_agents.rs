@@ -140,10 +140,10 @@ fn cli_035_an_agent_older_than_its_entry_is_restarted() {
         .append(true)
         .open(web.join(".mcp.json"))
         .unwrap();
-    let written = entry.metadata().unwrap().modified().unwrap();
-    entry
-        .set_modified(written + Duration::from_secs(20))
-        .unwrap();
+    // The agent leaves a note when it starts.
+    let note = fs::metadata(desk.path(&format!("starts/claude-{old}"))).unwrap();
+    let after = note.modified().unwrap() + Duration::from_secs(2);
+    entry.set_modified(after).unwrap();
     let finding = found(&desk, &web, "agent.restart");
     let text = finding["text"].as_str().unwrap();
     assert!(
