@@ -9,9 +9,11 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::desk::Desk;
+use super::desk::PATIENCE;
 use super::desk::text;
 use crate::support::http::Call;
 use crate::support::process::ask;
+use crate::support::wait::until;
 
 const SESSION: &str = "0194f0a2-1111-7000-8000-000000000001";
 
@@ -120,6 +122,42 @@ fn cli_015_after_a_reboot_up_brings_back_everything_with_its_conversations() {
     }
     let after = desk.started(3);
     assert!(after.iter().all(super::desk::Started::lives));
+}
+
+#[test]
+fn cli_015_mail_that_waited_is_presented_to_the_agent_up_brought_back() {
+    let (desk, _) = crew();
+    desk.done(
+        &desk.path(""),
+        &[
+            "send",
+            "web",
+            "Index",
+            "-m",
+            "Which one?",
+            "--project",
+            "shop",
+        ],
+    );
+    desk.tmux(&["kill-server"]);
+    desk.end_all();
+    // From now on one that draws a composer and takes keys.
+    let agent = crate::support::fake_agent::program();
+    let script = format!(
+        "#!/bin/bash\n[ \"$1\" = --version ] && echo '2.1.332 (Claude Code)' && exit\nexec -a claude {} --style claude\n",
+        agent.display()
+    );
+    fs::write(desk.path("bin/claude"), script).unwrap();
+    desk.json(&desk.path(""), &["up"]);
+    until(3 * PATIENCE, "the wake is presented", || {
+        let wakes = desk.json(
+            &desk.path(""),
+            &["wakes", "--part", "web", "--project", "shop"],
+        );
+        wakes.to_string().contains("\"presented\"")
+    });
+    let screen = desk.tmux(&["capture-pane", "-p", "-t", "shop-web"]);
+    assert!(screen.contains("relayroom: you have mail"), "{screen}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub struct Agent {
 }
 
 /// Where cargo put the example: beside the folder of the test binary.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
     let program = profile.join("examples/fake_agent");
