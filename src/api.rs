@@ -132,12 +132,28 @@ pub struct PollPartAnswer {
     /// What the agent's hook says of its turn.
     #[serde(default)]
     pub turn: TurnView,
+    /// Where the part's hook last reported from, if it ever did; only in answers to polls without a claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookSeen>,
     /// A wake of the part is open, whether or not its line may be typed now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
     /// A wake to be typed, leased to this pager.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake: Option<WakeOffer>,
+}
+
+/// The last report of a part's hook.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+pub struct HookSeen {
+    /// When it came, RFC 3339.
+    pub at: String,
+    /// Socket of the tmux server it ran in, where it said one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tmux: Option<String>,
+    /// Pane it ran in, `%3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pane: Option<String>,
 }
 
 /// A part's turn as its hook reported it.

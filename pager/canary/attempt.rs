@@ -1,5 +1,6 @@
 //! One pane's canary, from the lock to the empty composer.
 
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::time::Instant;
@@ -10,6 +11,7 @@ use super::step;
 use super::step::Seen;
 use super::step::Sight;
 use super::step::Step;
+use crate::api::HookSeen;
 use crate::api::canary::CanaryLine;
 use crate::api::canary::CanaryOutcome;
 use crate::pager::client::Client;
@@ -32,6 +34,7 @@ use crate::pager::tmux::Outcome;
 use crate::pager::tmux::Tmux;
 use crate::pager::visit;
 use crate::store;
+use crate::store::Time;
 
 /// A screen that has not stood still for this long is moving.
 const SETTLE: Duration = Duration::from_secs(6);
@@ -183,12 +186,23 @@ impl<'a> Attempt<'a> {
         self.turn = part::turn(&answer.turn);
         self.line.hook.clone_from(&answer.turn.state);
         let now = store::system_clock().0.0;
-        let age = self.turn.since.map(|since| (now - since).max(0) / 1_000);
+        let seen = answer.hook.as_ref();
+        let at = seen.and_then(|seen| Some(Time::parse(&seen.at)?.0));
+        let age = at.or(self.turn.since).map(|at| (now - at).max(0) / 1_000);
+        self.line.hook_here = seen.and_then(|seen| self.is_here(seen));
         self.line.hook_age = age.and_then(|age| u64::try_from(age).ok());
         if answer.open || answer.wake.is_some() {
             return Err(refused("wake/open", "a wake of the part is open"));
         }
         Ok(())
+    }
+
+    /// Whether a hook that reported from there ran in this pane; `None` where it did not say.
+    fn is_here(&self, seen: &HookSeen) -> Option<bool> {
+        let (socket, pane) = (seen.tmux.as_ref()?, seen.pane.as_ref()?);
+        // One socket may be spelt in many ways.
+        let same = lock::socket_id(Path::new(socket)) == lock::socket_id(self.tmux.socket());
+        Some(same && *pane == self.pane.identity.pane)
     }
 
     /// Sees the pane Ready on two looks three seconds apart, nobody at it, and the relay of the same mind after them as before; with

@@ -41,6 +41,7 @@ fn every_hot_query_searches_by_its_index() {
         ("active sessions", turn::ACTIVE, "INDEX session_active"),
         ("idle since", turn::IDLE, "INDEX session_idle"),
         ("heard", turn::HEARD, "INDEX session_heard"),
+        ("heard from", turn::FROM, "INDEX session_heard"),
         ("told", turn::TOLD, "INDEX session_told"),
         ("sessions beside", turn::BESIDE, "INDEX session_active"),
         ("let go", turn::LET_GO, "INDEX session_active"),

@@ -3,7 +3,7 @@
 //! The edge calls [`claim`] once when a poll comes (it is the heartbeat, and leases what is to be typed), and answers at once if
 //! [`rev`] of all entries differs from the poll's `seen` or nothing may be waited for. Else it waits for signals with one of the parts set,
 //! calls [`view`] on each, which only reads, and when that `rev` differs calls [`claim`] again and answers. At the end of the wait it
-//! answers [`view`]. A poll with `"claim":false` uses [`view`] alone.
+//! answers [`view`]. A poll with `"claim":false` uses [`look`] alone.
 
 use rusqlite::Connection;
 use sha2::Digest;
@@ -94,6 +94,23 @@ pub fn view(
         .iter()
         .map(|seat| entry(connection, pager, *seat, now))
         .collect()
+}
+
+/// [`view`] for one who only looks: with where each part's hook reported from. No waiting poll carries that, or each report would end it.
+///
+/// # Errors
+/// A fault of the store.
+pub fn look(
+    connection: &Connection,
+    pager: &str,
+    served: &[Served<'_>],
+    now: Time,
+) -> Outcome<Vec<PollPartAnswer>> {
+    let mut entries = view(connection, pager, served, now)?;
+    for (entry, seat) in entries.iter_mut().zip(served) {
+        entry.hook = turn::hook_seen(connection, seat.part)?;
+    }
+    Ok(entries)
 }
 
 pub(super) const PART: &str = "SELECT (SELECT count(*) FROM recipient WHERE part = p.seq AND live = 1 AND read_at IS NULL), colour

@@ -1,5 +1,6 @@
 //! The canary on real panes (pager.md 8; 11, cases 17, 85 and 86).
 
+use relayroom::api::HookSeen;
 use relayroom::api::TurnView;
 use relayroom::api::canary::CanaryLine;
 use relayroom::api::canary::CanaryOutcome;
@@ -38,6 +39,14 @@ fn erased(world: &World) -> usize {
 fn pager_085_cli_038_an_idle_pane_shows_the_word_and_loses_it_without_a_turn() {
     let world = World::without_pager("--placeholder dim");
     let before = world.tmux.screen(&world.agent.pane);
+    let seen = HookSeen {
+        at: relayroom::store::system_clock().0.rfc3339(),
+        tmux: Some(world.tmux.socket().display().to_string()),
+        pane: Some(world.agent.pane.clone()),
+    };
+    world
+        .relay
+        .change(|script| script.parts.get_mut("web").unwrap().hook = Some(seen));
     let (code, lines) = canary(&world);
     let [said] = &lines[..] else {
         panic!("{lines:?}")
@@ -45,6 +54,8 @@ fn pager_085_cli_038_an_idle_pane_shows_the_word_and_loses_it_without_a_turn() {
     assert_eq!((code, said.outcome), (0, CanaryOutcome::Passed), "{said:?}");
     assert!(said.render_ms.is_some() && said.erase_ms.is_some());
     assert_eq!((said.submits, said.left), (0, 0));
+    assert_eq!(said.hook_here, Some(true));
+    assert!(said.hook_age.is_some_and(|age| age < 90), "{said:?}");
     assert_eq!(said.pane.as_deref(), Some(world.agent.pane.as_str()));
     assert_eq!((said.cli.as_deref(), said.rules), (Some("claude"), Some(1)));
     let bytes = world.agent.bytes();

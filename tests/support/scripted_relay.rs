@@ -19,6 +19,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::response::Response;
 use axum::routing::post;
+use relayroom::api::HookSeen;
 use relayroom::api::PollAnswer;
 use relayroom::api::PollPartAnswer;
 use relayroom::api::PollRequest;
@@ -51,6 +52,7 @@ pub struct PartScript {
     pub unread: u64,
     pub error: Option<String>,
     pub machine: Option<String>,
+    pub hook: Option<HookSeen>,
     /// Tag of the wake last offered, until the agent comes for its mail.
     pub open: Option<String>,
 }
@@ -347,6 +349,7 @@ fn answer(script: &Script, call: &PollRequest) -> PollAnswer {
                     colour: None,
                     hold: None,
                     turn: part.turn,
+                    hook: part.hook.filter(|_| !call.claim),
                     open: part.wake.is_some(),
                     wake: part.wake.filter(|_| call.claim),
                 }

@@ -18,6 +18,7 @@ pub(in crate::activity) mod told;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::OptionalExtension;
 
 pub use last::last;
 pub use rule::Prompt;
@@ -46,6 +47,7 @@ use super::lost::What;
 use super::pane;
 use super::park;
 use super::usage;
+use crate::api::HookSeen;
 use crate::api::TurnView;
 use crate::identity::Part;
 use crate::identity::part;
@@ -337,6 +339,27 @@ pub fn running_since(connection: &Connection, part: PartSeq) -> Outcome<Option<T
         .iter()
         .filter_map(|one| one.began.or(one.blocked_at))
         .min())
+}
+
+pub(super) const FROM: &str =
+    "SELECT heard_at, tmux, pane FROM session WHERE part = ?1 ORDER BY heard_at DESC LIMIT 1";
+
+/// The last report of the part's hook, and where that hook ran.
+///
+/// # Errors
+/// A fault of the store.
+pub fn hook_seen(connection: &Connection, part: PartSeq) -> Outcome<Option<HookSeen>> {
+    let seen = connection
+        .prepare_cached(FROM)?
+        .query_row([part], |row| {
+            Ok(HookSeen {
+                at: row.get::<_, Time>(0)?.rfc3339(),
+                tmux: row.get(1)?,
+                pane: row.get(2)?,
+            })
+        })
+        .optional()?;
+    Ok(seen)
 }
 
 pub(super) const HEARD: &str = "SELECT max(heard_at) FROM session WHERE part = ?1";

@@ -198,7 +198,11 @@ impl Watch {
             app.store
                 .read(move |connection| {
                     see(connection, &credentials, &poll, now, |seats| {
-                        wake::poll::view(connection, &poll.pager, seats, now)
+                        if poll.claim {
+                            wake::poll::view(connection, &poll.pager, seats, now)
+                        } else {
+                            wake::poll::look(connection, &poll.pager, seats, now)
+                        }
                     })
                 })
                 .await?
