@@ -51,7 +51,7 @@ pub struct Event {
     pub at: Option<Time>,
     /// What was submitted.
     pub prompt: Option<String>,
-    /// What the agent said last.
+    /// What the agent said last; not Gemini's, whose hook repeats words of it.
     pub answer: Option<String>,
     /// The session's transcript, as the CLI names it.
     pub transcript: Option<PathBuf>,
@@ -104,11 +104,7 @@ pub fn read(provider: Provider, fields: &Map<String, Value>) -> Option<Event> {
     let (session, turn, answer) = if notified {
         ("thread-id", "turn-id", "last-assistant-message")
     } else {
-        let answer = match provider {
-            Provider::Gemini => "prompt_response",
-            _ => "last_assistant_message",
-        };
-        ("session_id", turn_name(provider), answer)
+        ("session_id", turn_name(provider), "last_assistant_message")
     };
     Some(Event {
         kind,

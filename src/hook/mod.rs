@@ -13,6 +13,7 @@
 //!
 //! It uses `api` and `config`, ids and time, and nothing of the server.
 
+mod answer;
 pub mod event;
 pub mod excerpts;
 pub mod files;

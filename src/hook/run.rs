@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::time::Instant;
 
+use super::answer;
 use super::event::Event;
 use super::event::Provider;
 use super::excerpts;
@@ -117,8 +118,9 @@ impl Run<'_> {
         let dropped = report.dropped;
         let limit = post::ANSWER.min(self.left());
         let report = Report::Activity(Box::new(report));
-        let (answered, _) = self.post_within(report, limit).await;
-        if !answered {
+        let (answered, kept) = self.post_within(report, limit).await;
+        // A report in the spool still tells them.
+        if !answered && !kept {
             self.spool.give_back_dropped(dropped);
         }
         if self.reads() {
@@ -254,10 +256,10 @@ impl Run<'_> {
                 });
                 let known = last.as_ref().and_then(|turn| turn.title.clone());
                 self.turn = event.turn.clone().or(last.map(|turn| turn.id));
-                let answer = event.answer.as_deref().filter(|_| shows);
+                let answer = if shows { self.answer() } else { None };
                 (
                     known.filter(|_| shows).or_else(title),
-                    answer.and_then(|answer| excerpts::summary(answer, code)),
+                    answer.and_then(|answer| excerpts::summary(&answer, code)),
                 )
             }
             ActivityKind::Blocked | ActivityKind::SessionStart | ActivityKind::SessionEnd => {
@@ -266,6 +268,15 @@ impl Run<'_> {
                 (None, None)
             }
         }
+    }
+
+    /// What the agent said last.
+    fn answer(&self) -> Option<String> {
+        if self.provider != Provider::Gemini {
+            return self.event.answer.clone();
+        }
+        let transcript = transcripts::main(self.provider, self.event, self.env)?;
+        answer::last(&transcript)
     }
 
     async fn refresh_playbook(&self) {

@@ -3,24 +3,21 @@
 //! Two locks: that of the file is held for milliseconds by whoever reads or changes it; that of sending is held as long as one sends, and
 //! is not waited for. Reports are added at the end, so what a sender read stays where it was but for what had to make room.
 
-use std::collections::HashSet;
 use std::fs;
+use std::io::BufRead;
+use std::io::BufReader;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
-use std::time::Instant;
 
 use serde::Deserialize;
 use serde::Serialize;
 
 use super::place::Place;
-use super::post::Answer;
-use super::post::Door;
 use super::post::Report;
 use crate::api::hook::ActivityKind;
-use crate::store;
 use crate::store::Time;
 
 /// Longest the file grows, in bytes.
@@ -33,22 +30,18 @@ const FOR_EVENTS: usize = 128 << 10;
 const KEPT_MS: i64 = 14 * 24 * 3_600_000;
 
 /// How long the file's lock is waited for.
-const WAIT: Duration = Duration::from_millis(100);
-
-/// Longest one spooled report may take.
-const EACH: Duration = Duration::from_millis(800);
+pub(super) const WAIT: Duration = Duration::from_millis(100);
 
 const FILE: &str = "spool.jsonl";
-const LOCK: &str = "spool.lock";
-const SENDING: &str = "sending.lock";
+pub(super) const LOCK: &str = "spool.lock";
 const DROPPED: &str = "dropped.json";
 
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Line {
+pub(super) struct Line {
     /// When it was put there, in milliseconds since 1970.
-    kept: i64,
-    report: Report,
+    pub kept: i64,
+    pub report: Report,
 }
 
 impl Line {
@@ -61,6 +54,19 @@ impl Line {
             ),
             Report::Usage(_) => true,
         }
+    }
+}
+
+/// A line as it stands in the file.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub line: Line,
+    pub text: String,
+}
+
+impl Kept {
+    fn length(&self) -> usize {
+        self.text.len() + 1
     }
 }
 
@@ -78,7 +84,7 @@ pub struct Standing {
 /// A part's spool.
 #[derive(Debug, Clone)]
 pub struct Spool {
-    place: Place,
+    pub(super) place: Place,
 }
 
 impl Spool {
@@ -102,10 +108,10 @@ impl Spool {
     /// What it holds.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        let lines = self.read();
+        let kept = self.read();
         Standing {
-            reports: lines.len(),
-            oldest: lines.iter().map(|line| Time(line.kept)).min(),
+            reports: kept.len(),
+            oldest: kept.iter().map(|kept| Time(kept.line.kept)).min(),
             dropped: self.place.load(DROPPED).unwrap_or_default(),
         }
     }
@@ -151,22 +157,34 @@ impl Spool {
 
     /// Takes out what is too old, and for the boundary of a turn also other events, the oldest first.
     fn make_room(&self, coming: &Line, needed: usize, most: usize, now: Time) -> bool {
-        let mut lines = self.read();
-        let mut dropped = drop_old(&mut lines, now);
-        let mut length: usize = lines.iter().map(length_of).sum();
         let makes_way = matches!(coming.report, Report::Activity(_)) && coming.is_boundary();
+        if !makes_way && !self.first().is_some_and(|first| is_old(&first, now)) {
+            return false;
+        }
+        let mut kept = self.read();
+        let before = kept.len();
+        kept.retain(|kept| !is_old(&kept.line, now));
+        let mut length: usize = kept.iter().map(Kept::length).sum();
         while makes_way && length + needed > most {
-            let Some(at) = lines.iter().position(|line| !line.is_boundary()) else {
+            let Some(at) = kept.iter().position(|kept| !kept.line.is_boundary()) else {
                 break;
             };
-            length -= length_of(&lines.remove(at));
-            dropped += 1;
+            length -= kept.remove(at).length();
         }
+        let dropped = before - kept.len();
         if dropped > 0 {
-            self.count_dropped(dropped);
-            self.write(&lines);
+            self.count_dropped(dropped as u64);
+            self.write(&kept);
         }
         length + needed <= most
+    }
+
+    /// The oldest line: the file is in the order of time.
+    fn first(&self) -> Option<Line> {
+        let mut file = BufReader::new(fs::File::open(self.place.path(FILE).ok()?).ok()?);
+        let mut text = Vec::new();
+        file.read_until(b'\n', &mut text).ok()?;
+        serde_json::from_slice(&text).ok()
     }
 
     /// Reports dropped since the last post that was answered; they count as told from here on.
@@ -195,73 +213,29 @@ impl Spool {
         }
     }
 
-    fn count_dropped(&self, more: u64) {
+    pub(super) fn count_dropped(&self, more: u64) {
         let dropped: u64 = self.place.load(DROPPED).unwrap_or_default();
         let _ = self.place.save(DROPPED, &(dropped + more));
     }
 
-    /// Sends the oldest first, for at most `limit`, until one is to be kept; returns what is to be logged. Somebody else sending: nothing
-    /// is done.
-    pub async fn send(&self, door: &Door, limit: Duration) -> Vec<String> {
-        let mut said = Vec::new();
-        if self.is_empty() {
-            return said;
-        }
-        let Some(_sending) = self.place.lock(SENDING, Duration::ZERO) else {
-            return said;
-        };
-        let begun = Instant::now();
-        let mut over = HashSet::new();
-        for line in self.read_locked() {
-            let left = limit.saturating_sub(begun.elapsed());
-            if left.is_zero() {
-                break;
-            }
-            let (now, _) = store::system_clock();
-            if is_old(&line, now) {
-                over.insert(text_of(&line));
-                if let Some(_lock) = self.place.lock(LOCK, WAIT) {
-                    self.count_dropped(1);
-                }
-                continue;
-            }
-            match door.post(&line.report, now, left.min(EACH)).await {
-                Answer::Taken(note) => said.extend(note),
-                Answer::Ended(status) => {
-                    said.push(format!("a spooled report ended by HTTP {status}"))
-                }
-                Answer::Kept(_) => break,
-            }
-            over.insert(text_of(&line));
-        }
-        if !over.is_empty()
-            && let Some(_lock) = self.place.lock(LOCK, WAIT)
-        {
-            let mut lines = self.read();
-            lines.retain(|line| !over.contains(&text_of(line)));
-            self.write(&lines);
-        }
-        said
-    }
-
-    fn read_locked(&self) -> Vec<Line> {
-        let _lock = self.place.lock(LOCK, WAIT);
-        self.read()
-    }
-
     /// The lines; one that cannot be read is none.
-    fn read(&self) -> Vec<Line> {
+    pub(super) fn read(&self) -> Vec<Kept> {
         let bytes = self.place.path(FILE).and_then(fs::read).unwrap_or_default();
-        bytes
-            .split(|byte| *byte == b'\n')
-            .filter_map(|line| serde_json::from_slice(line).ok())
+        String::from_utf8_lossy(&bytes)
+            .lines()
+            .filter_map(|text| {
+                Some(Kept {
+                    line: serde_json::from_str(text).ok()?,
+                    text: text.to_owned(),
+                })
+            })
             .collect()
     }
 
-    fn write(&self, lines: &[Line]) {
+    pub(super) fn write(&self, kept: &[Kept]) {
         let mut text = String::new();
-        for line in lines {
-            text.push_str(&text_of(line));
+        for kept in kept {
+            text.push_str(&kept.text);
             text.push('\n');
         }
         // What stays is sent again: late and twice is harmless.
@@ -281,22 +255,8 @@ pub fn waiting(all: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn is_old(line: &Line, now: Time) -> bool {
+pub(super) fn is_old(line: &Line, now: Time) -> bool {
     now.since(Time(line.kept)) > KEPT_MS
-}
-
-fn drop_old(lines: &mut Vec<Line>, now: Time) -> u64 {
-    let before = lines.len();
-    lines.retain(|line| !is_old(line, now));
-    (before - lines.len()) as u64
-}
-
-fn text_of(line: &Line) -> String {
-    serde_json::to_string(line).unwrap_or_default()
-}
-
-fn length_of(line: &Line) -> usize {
-    text_of(line).len() + 1
 }
 
 #[cfg(test)]
@@ -350,10 +310,9 @@ mod tests {
     }
 
     fn kinds(spool: &Spool) -> Vec<Option<ActivityKind>> {
-        let lines = spool.read();
-        lines
-            .iter()
-            .map(|line| match &line.report {
+        let kept = spool.read();
+        kept.iter()
+            .map(|kept| match &kept.line.report {
                 Report::Activity(activity) => Some(activity.kind),
                 Report::Usage(_) => None,
             })

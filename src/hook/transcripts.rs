@@ -223,3 +223,80 @@ fn below(folder: &Path, depth: usize, fits: &impl Fn(&str) -> bool) -> Vec<PathB
     found.sort();
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "5e551011-0000-4000-8000-000000000001";
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn meta(id: &str, parent: &str) -> String {
+        format!(
+            "{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\",\"forked_from_id\":\"{parent}\"}}}}\n"
+        )
+    }
+
+    #[test]
+    fn usage_016_a_session_is_found_by_its_id_in_the_place_of_its_cli() {
+        let home = tempfile::tempdir().unwrap();
+        let env = Env::of([("HOME", home.path().to_str().unwrap())], home.path());
+        for (provider, place) in [
+            (
+                Provider::Claude,
+                format!(".claude/projects/-shop/{ID}.jsonl"),
+            ),
+            (
+                Provider::Codex,
+                format!(".codex/sessions/2026/11/30/rollout-2026-11-30T18-52-48-{ID}.jsonl"),
+            ),
+            (
+                Provider::Gemini,
+                ".gemini/tmp/shop/chats/session-2026-11-30T18-52-5e551011.jsonl".to_owned(),
+            ),
+        ] {
+            assert_eq!(by_id(provider, ID, &env), None);
+            let path = home.path().join(place);
+            write(&path, "x\n");
+            assert_eq!(by_id(provider, ID, &env), Some(path));
+            for other in ["", "short", "../../../etc/passwd", "5e551012-0000"] {
+                assert_eq!(by_id(provider, other, &env), None, "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn usage_008_children_of_children_are_found_in_the_days_that_can_hold_them() {
+        let root = tempfile::tempdir().unwrap();
+        let day = |day: &str| root.path().join("sessions/2026/11").join(day);
+        let main = day("28").join("rollout-x-main0000.jsonl");
+        write(&main, "x\n");
+        let file = |on: &str, id: &str, parent: &str| {
+            let path = day(on).join(format!("rollout-x-{id}.jsonl"));
+            write(&path, &meta(id, parent));
+            path
+        };
+        file("27", "before00", "main0000");
+        file("30", "stranger", "another0");
+        let child = file("29", "child000", "main0000");
+        let grandchild = file("28", "grand000", "child000");
+        let mut files = Files::default();
+        let find = |files: &Files| {
+            let mut found = children(Provider::Codex, &main, "main0000", files);
+            found.sort();
+            found
+        };
+        assert_eq!(find(&files), [grandchild, child.clone()]);
+        // As if a run had read on the 30th: what is left of the days before is known.
+        files.last_run = Time::parse("2026-11-30T12:00:00Z").unwrap().0;
+        assert_eq!(find(&files), [child]);
+        assert_eq!(
+            codex_beside(&main, "before00"),
+            Some(day("27").join("rollout-x-before00.jsonl"))
+        );
+    }
+}

@@ -26,6 +26,9 @@ pub const CODE: &str = "CODEabcdefgh1234";
 /// The token of all stages.
 pub const TOKEN: &str = "rrp_abcdefghijklmnopqrstuvwxyz0123456789abcdefg";
 
+/// The session of all events that name no other.
+pub const SESSION: &str = "5e551011-0000-4000-8000-000000000001";
+
 /// A home, a joined worktree, and a scripted relay.
 pub struct Stage {
     pub relay: HookRelay,
@@ -156,7 +159,7 @@ impl Stage {
     /// An event of a CLI in a folder; `turn` names the turn's field.
     pub fn event(&self, folder: &str, name: &str, turn: &str, further: &Value) -> Value {
         let mut event = json!({
-            "session_id": "5e551011-0000-4000-8000-000000000001",
+            "session_id": SESSION,
             "cwd": self.path(folder),
             "hook_event_name": name,
         });

@@ -3,6 +3,8 @@
 mod hook_events;
 mod hook_failures;
 mod hook_reading;
+mod hook_sessions;
+mod hook_spool;
 mod hook_stage;
 mod hook_to_relay;
 mod hook_transcript;
