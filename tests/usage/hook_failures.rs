@@ -231,30 +231,17 @@ fn tree(folder: PathBuf) -> Vec<PathBuf> {
 }
 
 #[test]
-fn usage_045_excerpts_are_sent_where_the_person_wants_them_and_without_secrets() {
+fn usage_045_a_worktree_does_not_switch_excerpts_on() {
     let stage = Stage::new();
     stage.join("shop", "web", "[hook]\nexcerpts = true\n");
-    let prompt = format!("{} {} {}", TOKEN, "a word ".repeat(20), "end");
-    let answer = format!("{} sk-abcdefghijklmnopqrstuvwx", "said ".repeat(200));
-    let turn = || {
-        stage.tell(
-            "claude",
-            &stage.claude("UserPromptSubmit", &json!({"prompt": prompt})),
-        );
-        stage.tell(
-            "claude",
-            &stage.claude("Stop", &json!({"last_assistant_message": answer})),
-        );
-        let heard = stage.relay.last();
-        (heard.title, heard.summary)
-    };
-    assert_eq!(turn(), (None, None), "the worktree does not decide");
-    let person = stage.path("home/.config/relayroom/config.toml");
-    fs::write(person, "[hook]\nexcerpts = true\n").unwrap();
-    let (title, summary) = turn();
-    let (title, summary) = (title.unwrap(), summary.unwrap());
-    assert!(title.starts_with("[secret] a word "), "{title}");
-    assert_eq!(title.chars().count(), 80);
-    assert!(summary.ends_with("said [secret]"), "{summary}");
-    assert_eq!(summary.chars().count(), 500);
+    stage.tell(
+        "claude",
+        &stage.claude("UserPromptSubmit", &json!({"prompt": "a word"})),
+    );
+    stage.tell(
+        "claude",
+        &stage.claude("Stop", &json!({"last_assistant_message": "said"})),
+    );
+    let heard = stage.relay.last();
+    assert_eq!((heard.title, heard.summary), (None, None));
 }

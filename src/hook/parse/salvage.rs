@@ -2,8 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-/// Most places of a line that are tried, so that a hostile one costs no more than its length some times over.
-const TRIES: usize = 512;
+/// How many times its length a line may cost, however hostile.
+const COST: usize = 8;
 
 /// What was found.
 pub(super) struct Found<T> {
@@ -19,14 +19,19 @@ pub(super) fn records<T: DeserializeOwned>(line: &[u8]) -> Found<T> {
         records: Vec::new(),
         left_over: false,
     };
-    let mut at = 0;
-    for _ in 0..TRIES {
+    let (mut at, mut spent) = (0, 0);
+    while spent <= clean.len() * COST {
         let rest = clean[at..].trim_ascii_start();
         if rest.is_empty() {
             return found;
         }
         let mut reader = serde_json::Deserializer::from_slice(rest).into_iter::<T>();
-        match reader.next() {
+        let whole = reader.next();
+        // A failed try has read as far as its error; a success is not read again.
+        if let Some(Err(error)) = &whole {
+            spent += error.column();
+        }
+        match whole {
             Some(Ok(record)) if rest.starts_with(b"{") => {
                 at = clean.len() - rest.len() + reader.byte_offset();
                 found.records.push(record);
