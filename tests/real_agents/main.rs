@@ -77,6 +77,11 @@ macro_rules! tests_of {
             }
 
             #[test]
+            fn case_t14_mail_before_the_first_start_answers_none_of_its_questions() {
+                joined::mail_before_the_first_start($agent);
+            }
+
+            #[test]
             fn case_u_joined_a_broken_off_turn_a_resumed_session_and_a_hook_twice_cost_what_they_cost() {
                 joined::interrupted_and_resumed($agent);
             }

@@ -12,7 +12,7 @@ use crate::wait::until;
 use crate::wait::within;
 
 /// How long an obstacle is left standing after the pager named it: more than one of its looks, which are 2 s apart.
-const STANDING: Duration = Duration::from_millis(4_500);
+pub const STANDING: Duration = Duration::from_millis(4_500);
 
 /// A draft of the person.
 const DRAFT: &str = "merge only after";

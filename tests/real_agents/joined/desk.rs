@@ -14,6 +14,7 @@ use crate::agent::Agent;
 use crate::agent::Place;
 use crate::install::install;
 use crate::ledger;
+use crate::ledger::Wake;
 use crate::pane::Pane;
 use crate::raise;
 use crate::support::model_server::Block;
@@ -123,13 +124,22 @@ impl Desk {
 
     /// Joins a part in a worktree of its own, which starts its CLI.
     pub fn join(&self, name: &'static str) -> Part {
+        self.seat(name, &[], "started")
+    }
+
+    /// Joins a part and leaves its CLI to `up`.
+    pub fn join_without_start(&self, name: &'static str) -> Part {
+        self.seat(name, &["--no-start"], "not started")
+    }
+
+    fn seat(&self, name: &'static str, flags: &[&str], state: &str) -> Part {
         let root = self.path(&format!("shop-{name}"));
         let path = root.display().to_string();
         self.git(&["worktree", "add", "-q", "-b", name, &path]);
         let words = ["join", name, "--agent", self.agent.program(), "--json"];
-        let joined = self.relayroom(&root, &words);
+        let joined = self.relayroom(&root, &[&words, flags].concat());
         println!("joined: {joined}");
-        assert_eq!(joined["state"], "started", "{joined}");
+        assert_eq!(joined["state"], state, "{joined}");
         let user = rustix::process::getuid().as_raw();
         let socket = self.path(&format!("tmux-{user}/default"));
         let session = joined["session"].as_str().unwrap();
@@ -223,32 +233,34 @@ impl Desk {
         })
     }
 
+    /// Sends a part a message.
+    pub fn send(&self, part: &str) {
+        let words = ["send", part, "Which one?", "-m", "Which one do we need?"];
+        self.json(&[&words[..], &["--json"]].concat());
+    }
+
     /// Sends a part a message and waits until the wake for it is consumed and its turn is over; the wake's tag.
-    pub fn wake(&self, part: &str) -> String {
-        let known = ledger::wakes(&self.db()).len();
-        self.relayroom(
-            &self.path("shop"),
-            &[
-                "send",
-                part,
-                "Which one?",
-                "-m",
-                "Which one do we need?",
-                "--json",
-            ],
-        );
-        let wake = until("the wake is consumed", PATIENCE, || {
-            let wakes = ledger::wakes(&self.db());
-            wakes
-                .into_iter()
-                .nth(known)
-                .filter(|wake| wake.outcome.is_some())
+    pub fn wake(&self, part: &Part) -> String {
+        let known = self.wakes().len();
+        self.send(part.name);
+        self.woken(part, known)
+    }
+
+    /// Waits until the wake after so many known ones is consumed and its turn is over; its tag.
+    pub fn woken(&self, part: &Part, known: usize) -> String {
+        let wake = self.allowing(part, || {
+            let wake = self.wakes().into_iter().nth(known);
+            wake.filter(|wake| wake.outcome.is_some())
         });
         assert_eq!(wake.outcome.as_deref(), Some("consumed"), "{wake:?}");
-        until("the turn ends", PATIENCE, || {
-            self.ended(|heard| heard.turn.contains(&wake.tag))
-        });
+        assert_eq!(wake.nudges, 1, "{wake:?}");
+        self.allowing(part, || self.ended(|heard| heard.turn.contains(&wake.tag)));
         wake.tag
+    }
+
+    /// All wakes, oldest first.
+    pub fn wakes(&self) -> Vec<Wake> {
+        ledger::wakes(&self.db())
     }
 
     fn db(&self) -> PathBuf {
@@ -314,7 +326,7 @@ impl Desk {
             let text = fs::read_to_string(entry.path().join("hook.log")).unwrap_or_default();
             println!("--- {}\n{text}", entry.path().display());
         }
-        println!("--- wakes\n{:#?}", ledger::wakes(&self.db()));
+        println!("--- wakes\n{:#?}", self.wakes());
         println!("--- turns\n{:#?}", ledger::turns(&self.db()));
         for heard in self.model.heard() {
             println!("{heard:?}");

@@ -1,12 +1,12 @@
 //! The ledger beside what the model server handed out.
 
 use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::Value;
 
 use super::desk::Desk;
 use crate::support::model_server::Usage;
-use crate::wait::until;
 
 /// How long the last rows may be on their way.
 const LATE: Duration = Duration::from_secs(20);
@@ -74,8 +74,10 @@ pub fn equals(desk: &Desk, scenario: &str, due: &[(&str, Sum)]) {
     let wanted: Vec<Option<Sum>> = due.iter().map(|(_, due)| Some(*due)).collect();
     println!("{} {}, {scenario}", desk.agent.name(), desk.agent.version());
     println!("handed out {wanted:?}");
+    let begun = Instant::now();
+    while sums() != wanted && begun.elapsed() < LATE {
+        std::thread::sleep(Duration::from_millis(100));
+    }
     println!("the ledger {:?}", sums());
-    until("the ledger has every reply once", LATE, || {
-        (sums() == wanted).then_some(())
-    });
+    assert_eq!(sums(), wanted);
 }

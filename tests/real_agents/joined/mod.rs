@@ -6,6 +6,7 @@ mod ledger;
 mod person;
 
 use crate::agent::Agent;
+use crate::obstacles::STANDING;
 use crate::wait::PATIENCE;
 use crate::wait::until;
 
@@ -36,7 +37,7 @@ pub fn alone(agent: Agent) {
     web.pane.rest();
     desk.until_state("web", "idle");
 
-    let tag = desk.wake("web");
+    let tag = desk.wake(&web);
     desk.until_state("web", "idle");
     assert!(!forbidden.exists(), "a command ran");
     ledger::equals(&desk, "alone", &[("web", Sum::due(&desk, |_| true))]);
@@ -44,6 +45,28 @@ pub fn alone(agent: Agent) {
     assert_eq!(turns["woken"], 1, "{turns}");
     assert_eq!(turns["duplicates"], 0, "{turns}");
     assert_eq!(turns["human"], 3, "{turns}");
+    assert_eq!(desk.causes(), [tag]);
+}
+
+/// Mail is there before the CLI's first start, which asks its person whether it may begin at all: nobody else answers.
+pub fn mail_before_the_first_start(agent: Agent) {
+    let Some(desk) = Desk::new(agent) else {
+        return;
+    };
+    let web = desk.join_without_start("web");
+    desk.send("web");
+    desk.up();
+    web.pane.wait_for(agent.trust_question());
+    std::thread::sleep(STANDING);
+    assert!(
+        web.pane.shows(agent.trust_question()),
+        "the question was answered"
+    );
+    let wakes = desk.wakes();
+    assert!(wakes.iter().all(|wake| wake.nudges == 0), "{wakes:?}");
+    desk.begin(&web);
+    let tag = desk.woken(&web, 0);
+    ledger::equals(&desk, "mail first", &[("web", Sum::due(&desk, |_| true))]);
     assert_eq!(desk.causes(), [tag]);
 }
 
@@ -69,7 +92,7 @@ pub fn two(agent: Agent) {
             format!("I am {name}.")
         );
     }
-    let tags = parts.each_ref().map(|part| desk.wake(part.name));
+    let tags = parts.each_ref().map(|part| desk.wake(part));
     let due = |at: usize| {
         let (name, tag) = (parts[at].name, &tags[at]);
         let due = Sum::due(&desk, |turn| {
