@@ -282,6 +282,22 @@ impl Settings {
     /// # Errors
     /// [`BadFile`] for a file that cannot be used.
     pub fn load(env: &Env) -> Result<Self, BadFile> {
+        let found = match env.path("RELAYROOM_CONFIG") {
+            Some(path) => Some(path),
+            None => find_upwards(&env.cwd),
+        };
+        Self::of(env, found)
+    }
+
+    /// Reads the person's file alone: for commands that mend a worktree's.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn of_person(env: &Env) -> Result<Self, BadFile> {
+        Self::of(env, None)
+    }
+
+    fn of(env: &Env, worktree: Option<PathBuf>) -> Result<Self, BadFile> {
         let mut settings = Self::default();
         let personal = env.config_dir().join("config.toml");
         let mut keep = |path: &Path, unknown: Vec<String>| {
@@ -293,11 +309,7 @@ impl Settings {
         };
         let (person, unknown) = read_file(&personal)?;
         keep(&personal, unknown);
-        let found = match env.path("RELAYROOM_CONFIG") {
-            Some(path) => Some(path),
-            None => find_upwards(&env.cwd),
-        };
-        if let Some(path) = found {
+        if let Some(path) = worktree {
             let (worktree, unknown) = read_file(&path)?;
             keep(&path, unknown);
             settings.worktree = worktree;

@@ -68,16 +68,37 @@ impl Context {
     /// Exit 2 for a settings file that cannot be used.
     pub fn new(env: Env, globals: Globals, screen: Screen) -> Result<Self, Failure> {
         let settings = Settings::load(&env).map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(Self::with(settings, env, globals, screen))
+    }
+
+    /// The same for a command that mends a worktree's own file: one that cannot be read is said, and left out.
+    ///
+    /// # Errors
+    /// Exit 2 if the person's own file cannot be used.
+    pub fn mending(env: Env, globals: Globals, screen: Screen) -> Result<Self, Failure> {
+        let settings = match Settings::load(&env) {
+            Ok(settings) => settings,
+            Err(broken) => {
+                let settings =
+                    Settings::of_person(&env).map_err(|error| Failure::usage(error.to_string()))?;
+                screen.note(format!("warning: {broken}"));
+                settings
+            }
+        };
+        Ok(Self::with(settings, env, globals, screen))
+    }
+
+    fn with(settings: Settings, env: Env, globals: Globals, screen: Screen) -> Self {
         for warning in &settings.warnings {
             screen.note(format!("warning: {warning}"));
         }
-        Ok(Self {
+        Self {
             env,
             settings,
             globals,
             screen,
             log_file: None,
-        })
+        }
     }
 
     /// The relay's URL.

@@ -212,7 +212,15 @@ pub fn main(mut args: Vec<OsString>, env: Env) -> ExitCode {
     }
     let screen = Screen::of(&env, cli.globals.json, cli.globals.color);
     let (server, project) = (cli.globals.server.clone(), cli.globals.project.clone());
-    let result = Context::new(env, cli.globals, screen.clone()).and_then(|mut context| {
+    let mends = matches!(
+        cli.command,
+        Some(Command::Join(_) | Command::Leave(_) | Command::Doctor(_))
+    );
+    let context = match mends {
+        true => Context::mending(env, cli.globals, screen.clone()),
+        false => Context::new(env, cli.globals, screen.clone()),
+    };
+    let result = context.and_then(|mut context| {
         context.log_file = log_file;
         let Some(command) = cli.command else {
             return match context.settings.worktree_root {

@@ -508,6 +508,24 @@ fn cli_014_leaving_brings_back_the_files_of_before() {
 }
 
 #[test]
+fn a_broken_file_of_ours_is_written_anew() {
+    let desk = Desk::new();
+    let shop = desk.repository("shop");
+    let join = ["join", "web", "--agent", "claude", "--no-start"];
+    desk.json(&shop, &join);
+    let config = shop.join(".relayroom/config.toml");
+    fs::write(&config, "part = = web\n").unwrap();
+    assert_eq!(desk.run(&shop, &["status"]).code, 2);
+    let again = desk.run(&shop, &join);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.err.contains("config.toml: line 1"), "{again:?}");
+    assert_eq!(seat(&desk, &shop).tool("whoami", &json!({}))["part"], "web");
+    fs::write(&config, "part = = web\n").unwrap();
+    desk.done(&shop, &["leave", "web"]);
+    assert!(!config.exists() && !shop.join(".mcp.json").exists());
+}
+
+#[test]
 fn a_relay_that_does_not_answer_leaves_nothing_behind() {
     let desk = Desk::without_relay();
     let shop = desk.repository("shop");

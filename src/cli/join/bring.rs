@@ -58,8 +58,8 @@ pub fn record_of(known: &Worktree) -> Result<File, Failure> {
             format!("relayroom leave {part}"),
         );
     }
-    match record::read(&known.root)? {
-        Some(record) if record.part.as_deref() == Some(part) => Ok(record),
+    match record::read(&known.root) {
+        Ok(Some(record)) if record.part.as_deref() == Some(part) => Ok(record),
         _ => refuse(
             format!("{} does not know it any more", known.root.display()),
             format!("cd {} && relayroom join {part}", known.root.display()),

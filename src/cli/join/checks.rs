@@ -84,7 +84,8 @@ pub(super) async fn run(context: &Context, arguments: &Arguments) -> Result<Chec
     let part = arguments.part.clone();
     check_name(&part).map_err(|refusal| Failure::usage(refusal.message))?;
     let place = Place::of(&context.env.cwd)?;
-    let before = record::read(&place.root)?;
+    // One that cannot be read is written anew.
+    let before = record::read(&place.root).unwrap_or_default();
     if let Some(other) = before.as_ref().and_then(|before| before.part.as_deref())
         && other != part
     {

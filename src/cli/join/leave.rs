@@ -125,7 +125,7 @@ fn find(context: &Context, part: Option<&str>, register: &Register) -> Result<Le
         known: register.of(root).cloned(),
         record,
     };
-    let record = record::read(&here)?;
+    let record = record::read(&here).unwrap_or_default();
     let own = record.as_ref().and_then(|record| record.part.clone());
     if let Some(own) = own.filter(|own| part.is_none_or(|part| part == own)) {
         return Ok(leaving(&here, own, record));
