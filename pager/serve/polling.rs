@@ -18,6 +18,7 @@ use crate::pager::client::Class;
 use crate::pager::client::Failure;
 use crate::pager::client::Token;
 use crate::pager::deliver::Event;
+use crate::pager::facts::TurnState;
 use crate::pager::lock;
 use crate::pager::lock::NotLocked;
 use crate::pager::log::Level;
@@ -333,7 +334,13 @@ impl Pager {
             self.log
                 .line(Level::Info, now, &key.part, "-", "served again");
         }
+        let was = part.turn.state;
         part.take_turn(&answer.turn);
+        if part.turn.state == TurnState::Idle && was != TurnState::Idle {
+            // Known as still by the time of the next wake: else that one waits for two looks.
+            part.peek_at = Some(now);
+            part.followed = 0;
+        }
         part.unread = answer.unread;
         part.colour = answer.colour;
         part.hold = answer.hold;

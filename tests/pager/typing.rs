@@ -460,3 +460,34 @@ fn pager_060_an_idle_pane_is_typed_into_at_once_with_few_children() {
         std::fs::read_to_string(&calls).unwrap()
     );
 }
+
+#[test]
+fn pager_060_a_pane_whose_turn_ended_is_read_before_the_next_wake() {
+    let world = World::without_pager("");
+    let calls = world.home.path("calls");
+    let script = format!("echo \"$*\" >> {}", calls.display());
+    let command = world.home.with_stand_in(&world.tmux, &world.relay, &script);
+    let _pager = Pager::spawn(command, &world.home);
+    until(LONG, "the pane is known as ready", || {
+        let script = world.relay.script();
+        let last = script.polls.last();
+        let pane = last.and_then(|heard| heard.call.parts.first()?.pane.clone());
+        pane.is_some_and(|pane| pane.state == "ready")
+    });
+    // A pane that draws nothing is listed, and not read again.
+    let read = || {
+        let text = std::fs::read_to_string(&calls).unwrap();
+        text.lines()
+            .filter(|line| line.contains("|capture|"))
+            .count()
+    };
+    let tell = |state: &str| {
+        world.relay.change(|script| {
+            script.parts.get_mut("web").unwrap().turn.state = state.to_owned();
+        });
+    };
+    tell("busy");
+    let before = read();
+    tell("idle");
+    until(LONG, "it is read", || read() > before);
+}
