@@ -224,6 +224,32 @@ async fn access_045_usage_038_a_post_is_bounded_in_bytes_and_rows() {
 }
 
 #[tokio::test]
+async fn case_u10_two_hooks_at_once_count_each_reply_once() {
+    let relay = Relay::start().await;
+    for n in 0..10 {
+        let (turn, key) = (format!("t{n}"), format!("m{n}"));
+        let started = activity(&relay, "turn_start", &turn);
+        let rows = usage(&relay, vec![row(&key, 7)]);
+        let ended = activity(&relay, "turn_end", &turn);
+        for body in [&started, &rows, &ended] {
+            let path = match body.get("rows") {
+                Some(_) => "/api/usage",
+                None => "/api/activity",
+            };
+            let (first, second) = tokio::join!(
+                post(&relay, path, body).send(),
+                post(&relay, path, body).send()
+            );
+            assert_eq!((first.status, second.status), (200, 200));
+        }
+    }
+    assert_eq!(relay.count("SELECT count(*) FROM turn").await, 10);
+    assert_eq!(relay.count("SELECT sum(output) FROM usage_sum").await, 70);
+    let events = "SELECT count(*) FROM event WHERE type = 'complete'";
+    assert_eq!(relay.count(events).await, 10);
+}
+
+#[tokio::test]
 async fn what_is_no_report_is_refused_and_stores_nothing() {
     let relay = Relay::start().await;
     let good = activity(&relay, "turn_start", "t1");

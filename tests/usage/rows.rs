@@ -80,7 +80,7 @@ fn usage_036_a_repeat_raises_single_numbers_and_nothing_else() {
 }
 
 #[test]
-fn usage_012_a_key_is_remembered_per_part_and_provider_and_not_per_session() {
+fn usage_012_case_u09_a_key_is_remembered_per_part_and_provider_and_not_per_session() {
     let world = World::new();
     let hook = Hook::new(&world);
     hook.posts((0..100).map(|n| hook.row(&format!("m{n}"), 1)).collect());

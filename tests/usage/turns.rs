@@ -108,7 +108,7 @@ fn usage_029_the_cli_that_prompts_itself_is_named() {
 }
 
 #[test]
-fn usage_030_a_turn_broken_off_is_superseded_and_keeps_its_tokens() {
+fn usage_030_case_u11_a_turn_broken_off_is_superseded_and_keeps_its_tokens() {
     let world = World::new();
     let hook = Hook::new(&world);
     hook.starts("t1");

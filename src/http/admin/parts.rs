@@ -257,6 +257,7 @@ fn view(
         "state": pane.state,
         "detail": pane.detail,
     })));
+    view["lastReport"] = json!(turn::heard(connection, part.seq)?.map(Time::rfc3339));
     view["lastSession"] = json!(turn::last(connection, part.seq)?.map(
         |(provider, session)| json!({
             "provider": provider,
