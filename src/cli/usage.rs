@@ -274,6 +274,10 @@ fn notes(context: &Context, answer: &Value) {
     let zone = field::word(answer, "zone");
     let from = begin(field::word(answer, "from"), Unit::Hour).replace('T', " ");
     let mut note = format!("from {from}, {}", text::line(zone));
+    let omitted = field::number(answer, "omitted");
+    if omitted > 0 {
+        note.push_str(&format!("; {omitted} more lines with --csv"));
+    }
     if let Some(as_of) = answer["pricesAsOf"].as_str() {
         note.push_str(&format!(
             "; costs are estimates by prices of {}",

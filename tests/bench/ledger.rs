@@ -138,6 +138,7 @@ fn page(store: &Store, project: ProjectSeq, by: By, unit: Option<Unit>) {
         unit,
         zone: &zone,
         prices: &prices,
+        limit: Some(1_000),
     };
     let page = store
         .read_blocking(|connection| ledger::page(connection, &filter, &grouping))

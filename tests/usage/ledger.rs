@@ -43,6 +43,7 @@ fn page(world: &World, filter: &Filter, by: By, unit: Option<Unit>, zone: Option
         unit,
         zone: &zone,
         prices: &prices,
+        limit: None,
     };
     world
         .read(|connection| ledger::page(connection, filter, &grouping))
@@ -131,6 +132,25 @@ fn pages_are_grouped_by_what_is_asked_for() {
         assert_eq!(page.total.tokens.output, 128);
         assert_eq!(page.total.replies, 4);
     }
+}
+
+#[test]
+fn a_page_keeps_its_largest_lines_and_counts_the_rest() {
+    let world = World::new();
+    day_of_work(&world);
+    let (zone, prices) = (Zone::find(None).unwrap(), Prices::off());
+    let grouping = Grouping {
+        by: By::Cause,
+        unit: None,
+        zone: &zone,
+        prices: &prices,
+        limit: Some(1),
+    };
+    let page = world
+        .read(|connection| ledger::page(connection, &all(&world), &grouping))
+        .unwrap();
+    assert_eq!(lines(&page), [("wake", 120)]);
+    assert_eq!((page.omitted, page.total.tokens.output), (2, 128));
 }
 
 #[test]

@@ -42,6 +42,7 @@ fn page(world: &World, prices: &Prices, unit: Option<Unit>) -> Page {
         unit,
         zone: &zone,
         prices,
+        limit: None,
     };
     world
         .read(|connection| ledger::page(connection, &filter, &grouping))

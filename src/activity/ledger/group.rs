@@ -76,8 +76,6 @@ pub(super) struct Groups<'a> {
     word_numbers: HashMap<String, Member>,
     /// The hour or day of a quarter hour.
     times: HashMap<i64, Time>,
-    /// The thread of a wake; 0 for none.
-    threads: HashMap<i64, i64>,
     /// The price of a model's word on a day.
     prices: HashMap<(Member, i64), Option<Price>>,
     unpriced: BTreeSet<String>,
@@ -96,7 +94,6 @@ impl<'a> Groups<'a> {
             words: Vec::new(),
             word_numbers: HashMap::new(),
             times: HashMap::new(),
-            threads: HashMap::new(),
             prices: HashMap::new(),
             unpriced: BTreeSet::new(),
         }
@@ -117,7 +114,7 @@ impl<'a> Groups<'a> {
             By::Provider => self.word(sum.provider),
             By::Cause => self.word(sum.cause.as_str()),
             By::Wake => sum.wake,
-            By::Thread => self.thread(sum.wake)?,
+            By::Thread => sum.thread,
         };
         let at = self.grouping.unit.map(|unit| self.time(unit, sum.quarter));
         self.lines.entry((at, member)).or_default().add(&figures);
@@ -166,24 +163,17 @@ impl<'a> Groups<'a> {
         })
     }
 
-    fn thread(&mut self, wake: i64) -> Outcome<i64> {
-        if let Some(thread) = self.threads.get(&wake) {
-            return Ok(*thread);
-        }
-        let thread = self
-            .connection
-            .prepare_cached("SELECT coalesce(cause_thread, 0) FROM wake WHERE seq = ?1")?
-            .query_row([wake], |row| row.get(0))
-            .optional()?
-            .unwrap_or(0);
-        self.threads.insert(wake, thread);
-        Ok(thread)
-    }
-
-    /// The page.
+    /// The page. Only lines that stay are given their names.
     pub fn finish(self) -> Outcome<Page> {
-        let mut lines = Vec::with_capacity(self.lines.len());
-        for ((at, member), figures) in &self.lines {
+        let mut kept: Vec<_> = self.lines.iter().collect();
+        kept.sort_unstable_by_key(|((at, member), figures)| {
+            (*at, Reverse(figures.tokens.total()), *member)
+        });
+        let limit = self.grouping.limit.unwrap_or(usize::MAX);
+        let omitted = kept.len().saturating_sub(limit);
+        kept.truncate(limit);
+        let mut lines = Vec::with_capacity(kept.len());
+        for ((at, member), figures) in kept {
             let (name, label) = self.name(*member)?;
             lines.push(Line {
                 at: *at,
@@ -192,12 +182,9 @@ impl<'a> Groups<'a> {
                 figures: *figures,
             });
         }
-        lines.sort_by(|a, b| {
-            let key = |line: &Line| (line.at, Reverse(line.figures.tokens.total()));
-            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
-        });
         Ok(Page {
             lines,
+            omitted,
             total: self.total,
             unpriced_models: self.unpriced.into_iter().collect(),
         })

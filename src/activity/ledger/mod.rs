@@ -1,8 +1,7 @@
 //! The ledger: tokens and cost, grouped and filtered as asked (usage.md 8).
 //!
 //! Nothing is kept but rows and their sums: every figure is computed when asked, so that a late report corrects yesterday's page. A page
-//! reads the sums of its parts and quarter hours once and groups them here; a wake's thread, a model's price and a quarter's day are found
-//! once each.
+//! reads the sums of its parts and quarter hours once and groups them here; a model's price and a quarter's day are found once each.
 
 mod group;
 pub(super) mod sums;
@@ -58,6 +57,8 @@ pub struct Grouping<'a> {
     pub zone: &'a Zone,
     /// What tokens cost.
     pub prices: &'a Prices,
+    /// At most so many lines: of each hour or day those with most tokens come first.
+    pub limit: Option<usize>,
 }
 
 /// What some replies come to.
@@ -97,6 +98,8 @@ pub struct Line {
 pub struct Page {
     /// By time, then by tokens, most first.
     pub lines: Vec<Line>,
+    /// Lines beyond the limit; they are in the total.
+    pub omitted: usize,
     /// All of them.
     pub total: Figures,
     /// Models that have tokens without a price, by name.
@@ -109,7 +112,8 @@ pub struct Page {
 /// A fault of the store.
 pub fn page(connection: &Connection, filter: &Filter, grouping: &Grouping<'_>) -> Outcome<Page> {
     let mut groups = Groups::new(connection, grouping);
-    sums::each(connection, filter, |sum| groups.add(sum))?;
+    let by_thread = grouping.by == By::Thread;
+    sums::each(connection, filter, by_thread, |sum| groups.add(sum))?;
     groups.finish()
 }
 

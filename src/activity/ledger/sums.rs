@@ -21,6 +21,8 @@ pub(super) struct Sum<'a> {
     pub cause: Cause,
     /// 0 for none.
     pub wake: i64,
+    /// The thread that caused the wake, where asked for; 0 for none.
+    pub thread: i64,
     /// What the provider said they cost, where it did.
     pub told: Option<i64>,
     pub replies: i64,
@@ -29,7 +31,8 @@ pub(super) struct Sum<'a> {
 
 /// The parts are the outer loop: each has its quarter hours side by side.
 pub(in crate::activity) const EACH: &str = "SELECT s.part, s.quarter, s.provider, s.model, s.cause, s.wake, s.told, s.replies, s.input, s.output,
-            s.cache_read, s.cache_write, s.cache_write_1h, s.reasoning, s.cost
+            s.cache_read, s.cache_write, s.cache_write_1h, s.reasoning, s.cost,
+            CASE WHEN :by_thread THEN (SELECT cause_thread FROM wake WHERE seq = s.wake) END
        FROM part AS p CROSS JOIN usage_sum AS s ON s.part = p.seq
       WHERE p.project = :project AND (:part IS NULL OR p.seq = :part) AND s.quarter >= :from AND s.quarter < :to
         AND (:provider IS NULL OR s.provider = :provider) AND (:model IS NULL OR s.model = :model)
@@ -40,10 +43,11 @@ pub(in crate::activity) const SINCE: &str =
     "SELECT coalesce(sum(input + output + cache_read + cache_write), 0) FROM usage_sum
       WHERE part = ?1 AND quarter >= ?2";
 
-/// Hands every sum that counts to `take`.
+/// Hands every sum that counts to `take`, `with_threads` or without.
 pub(super) fn each(
     connection: &Connection,
     filter: &Filter,
+    with_threads: bool,
     mut take: impl FnMut(&Sum<'_>) -> Outcome<()>,
 ) -> Outcome<()> {
     let mut statement = connection.prepare_cached(EACH)?;
@@ -59,6 +63,7 @@ pub(super) fn each(
         ":cause": filter.cause,
         ":wake": filter.wake,
         ":thread": filter.thread,
+        ":by_thread": with_threads,
     })?;
     while let Some(row) = rows.next()? {
         let text = |at| {
@@ -74,6 +79,7 @@ pub(super) fn each(
             model: text(3)?,
             cause: row.get(4)?,
             wake: row.get(5)?,
+            thread: row.get::<_, Option<i64>>(15)?.unwrap_or(0),
             told: told.then_some(cost),
             replies: row.get(7)?,
             tokens: Tokens {

@@ -40,6 +40,9 @@ use crate::wake::reconcile;
 const DAYS: u32 = 7;
 const MOST_DAYS: u32 = 3_660;
 
+/// Lines of a JSON page, unless asked otherwise. CSV has all.
+const LINES: usize = 1_000;
+
 /// What to read of the ledger; all filters together.
 #[derive(Debug, Deserialize)]
 pub(super) struct Query {
@@ -63,6 +66,7 @@ pub(super) struct Query {
     zone: Option<String>,
     #[serde(default)]
     format: Format,
+    limit: Option<usize>,
     /// Also wakes beside turns, per part and day.
     #[serde(default)]
     reconcile: bool,
@@ -178,6 +182,9 @@ fn read(connection: &Connection, query: &Query, prices: &Prices, now: Time) -> O
         unit,
         zone: &zone,
         prices,
+        limit: query
+            .limit
+            .or((query.format == Format::Json).then_some(LINES)),
     };
     let page = ledger::page(connection, &filter, &grouping)?;
     let reconciled = match query.reconcile {
@@ -293,6 +300,7 @@ impl Found {
             "pricesAsOf": self.as_of,
             "rows": rows.collect::<Vec<_>>(),
             "total": csv::object(total),
+            "omitted": self.page.omitted,
             "unpricedModels": self.page.unpriced_models,
         });
         if let Some(lines) = &self.reconciled {
