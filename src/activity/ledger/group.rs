@@ -100,7 +100,7 @@ impl<'a> Groups<'a> {
     }
 
     /// Adds one sum.
-    pub fn add(&mut self, sum: &Sum<'_>) -> Outcome<()> {
+    pub fn add(&mut self, sum: &Sum<'_>) {
         let cost = self.cost(sum);
         let figures = Figures {
             replies: sum.replies,
@@ -119,7 +119,6 @@ impl<'a> Groups<'a> {
         let at = self.grouping.unit.map(|unit| self.time(unit, sum.quarter));
         self.lines.entry((at, member)).or_default().add(&figures);
         self.total.add(&figures);
-        Ok(())
     }
 
     fn cost(&mut self, sum: &Sum<'_>) -> Cost {

@@ -48,7 +48,7 @@ pub(super) fn each(
     connection: &Connection,
     filter: &Filter,
     with_threads: bool,
-    mut take: impl FnMut(&Sum<'_>) -> Outcome<()>,
+    mut take: impl FnMut(&Sum<'_>),
 ) -> Outcome<()> {
     let mut statement = connection.prepare_cached(EACH)?;
     // A page that ends within a quarter hour has all of it.
@@ -90,7 +90,7 @@ pub(super) fn each(
                 cache_write_1h: row.get(12)?,
                 reasoning: row.get(13)?,
             },
-        })?;
+        });
     }
     Ok(())
 }
