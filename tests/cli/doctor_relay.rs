@@ -11,6 +11,7 @@ use std::path::Path;
 use relayroom::config;
 use relayroom::store::Store;
 use rusqlite::Connection;
+use serde_json::json;
 
 use super::checkup::codes;
 use super::checkup::command;
@@ -20,6 +21,8 @@ use super::checkup::shell;
 use super::desk::Desk;
 use super::desk::mode;
 use super::home::Ran;
+use crate::support::http::Call;
+use crate::support::process::ask;
 use crate::support::process::free_address;
 
 fn desk() -> Desk {
@@ -247,4 +250,38 @@ fn candidates_nobody_looks_at_are_told_after_two_weeks() {
         .unwrap();
     desk.home.serve();
     mend(&desk, home(&desk), "knowledge.waiting");
+}
+
+#[test]
+fn a_model_without_a_price_is_told_until_it_has_one() {
+    let desk = desk();
+    let code = desk.home.done(&["project", "code"]).trim().to_owned();
+    let at = relayroom::store::system_clock().0.rfc3339();
+    let row = json!({"key": "m1", "at": at, "model": "nobodys-model", "input_tokens": 4, "output_tokens": 120});
+    let post =
+        json!({"code": code, "part": "web", "provider": "claude", "session": "s", "rows": [row]});
+    let address = desk
+        .home
+        .address
+        .trim_start_matches("http://")
+        .parse()
+        .unwrap();
+    let answer = ask(&Call::new(address, "POST", "/api/usage").json(&post)).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+
+    let missing = found(&desk, home(&desk), "price.missing");
+    assert_eq!(missing["subject"], "nobodys-model");
+    let editor = desk.path("editor");
+    let price = "as_of = \"2026-12-01\"\n[[price]]\nmodel = \"nobodys-model\"\ninput = 3.0\noutput = 15.0\n";
+    fs::write(
+        &editor,
+        format!("#!/bin/sh\ncat > \"$1\" <<'EOF'\n{price}EOF\n"),
+    )
+    .unwrap();
+    set_mode(&editor, 0o755);
+    let fix = missing["fix"].as_str().unwrap();
+    let line = format!("EDITOR={}; {fix}", editor.display());
+    let ran = shell(&desk, home(&desk), &line);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(codes(&desk, home(&desk)), [""; 0]);
 }

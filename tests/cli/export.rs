@@ -13,6 +13,8 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::home::Home;
+use crate::support::http::Call;
+use crate::support::process::ask;
 
 /// The lines by their type, but for the heading.
 fn by_type(text: &str) -> BTreeMap<String, Vec<Value>> {
@@ -112,6 +114,37 @@ fn cli_032_every_row_is_exported_once_and_no_secret() {
     assert_eq!(blog.keys().collect::<Vec<_>>(), ["project"]);
     assert_eq!(blog["project"][0]["project"], "blog");
     assert_eq!(home.run(&["export", "--project", "shpo"]).code, 5);
+}
+
+/// Posts one reply of a model for web, as its hook does.
+fn report(home: &Home, code: &str, model: &str) {
+    let row = json!({"key": "m1", "at": "2026-12-01T09:00:00.000Z", "model": model, "input_tokens": 4, "output_tokens": 120});
+    let post =
+        json!({"code": code, "part": "web", "provider": "claude", "session": "s", "rows": [row]});
+    let address = home.address.trim_start_matches("http://").parse().unwrap();
+    let answer = ask(&Call::new(address, "POST", "/api/usage").json(&post)).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+#[test]
+fn cli_032_turns_and_what_they_used_are_exported() {
+    let home = Home::furnished();
+    let code = home.done(&["project", "code"]).trim().to_owned();
+    report(&home, &code, "claude-x");
+    let text = home.done(&["export"]);
+    let lines = by_type(&text);
+    assert_eq!((lines["turn"].len(), lines["usage"].len()), (1, 1));
+    let (turn, usage) = (&lines["turn"][0], &lines["usage"][0]);
+    assert_eq!(
+        (&turn["part"], &turn["cause"]),
+        (&json!("web"), &json!("human"))
+    );
+    assert_eq!(
+        (&usage["output_tokens"], &usage["turn"]),
+        (&json!(120), &turn["turn"]),
+        "{usage}"
+    );
+    assert!(!text.contains(&code), "{text}");
 }
 
 #[test]

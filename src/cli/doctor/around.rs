@@ -11,6 +11,7 @@ use crate::cli::client::Client;
 use crate::cli::context::Context;
 use crate::cli::failure::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::field;
 use crate::cli::join::register::Register;
 use crate::config;
 use crate::config::File;
@@ -110,6 +111,14 @@ impl Around {
             Some(pid) => format!("kill {pid} && sleep 2 && relayroom up"),
             None => "relayroom up".to_owned(),
         }
+    }
+
+    /// Projects that were not archived, by name.
+    pub fn live_projects(&self) -> impl Iterator<Item = &str> {
+        field::list(&self.projects, "projects")
+            .iter()
+            .filter(|project| field::word(project, "archivedAt").is_empty())
+            .map(|project| field::word(project, "slug"))
     }
 
     /// The relay's list of that name in its status.

@@ -17,18 +17,14 @@ pub async fn gather(around: &Around) -> Vec<(String, Value)> {
         return Vec::new();
     };
     let mut all = Vec::new();
-    for project in field::list(&around.projects, "projects") {
-        if !field::word(project, "archivedAt").is_empty() {
-            continue;
-        }
-        let name = field::word(project, "slug");
+    for project in around.live_projects() {
         let query = [
-            ("project", name.to_owned()),
+            ("project", project.to_owned()),
             ("state", "candidate".to_owned()),
         ];
         if let Ok(answer) = client.get("knowledge", &query).await {
             let entries = field::list(&answer, "entries").iter().cloned();
-            all.extend(entries.map(|entry| (name.to_owned(), entry)));
+            all.extend(entries.map(|entry| (project.to_owned(), entry)));
         }
     }
     all

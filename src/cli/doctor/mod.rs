@@ -19,6 +19,7 @@ mod knowledge;
 mod members;
 mod pager;
 mod panes;
+mod prices;
 mod relay;
 mod settings;
 
@@ -54,10 +55,11 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
         return settings::print(context);
     }
     let around = Around::look(context).await;
-    let (panes, file, candidates) = tokio::join!(
+    let (panes, file, candidates, prices) = tokio::join!(
         panes::gather(context, &around),
         file::gather(&around),
         knowledge::gather(&around),
+        prices::gather(&around),
     );
     let mut found = relay::judge(&relay::gather(&around));
     found.extend(file::judge(&file, around.now));
@@ -74,6 +76,7 @@ pub async fn run(context: &Context, arguments: Arguments) -> Result<(), Failure>
     found.extend(panes::judge(&panes));
     found.extend(pager::judge(&pager));
     found.extend(knowledge::judge(&candidates, around.now));
+    found.extend(prices::judge(&prices));
     let lines = if arguments.wake {
         canary::run(context, &around, &panes).await?
     } else {
