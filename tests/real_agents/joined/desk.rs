@@ -152,11 +152,7 @@ impl Desk {
     /// Answers what the CLI asks at its start, as a person does, until its composer waits.
     pub fn begin(&self, part: &Part) {
         until("the CLI starts", PATIENCE, || {
-            let asked = self.agent.first_questions();
-            if let Some((_, keys)) = asked.iter().find(|(row, _)| part.pane.shows(row)) {
-                part.pane.rest();
-                part.pane.press(keys);
-                part.pane.rest();
+            if self.answers(part) {
                 return None;
             }
             let waits = part.pane.composer() == Some(String::new());
@@ -197,7 +193,7 @@ impl Desk {
         });
     }
 
-    /// Sends a prompt; what the model said in the end. A question whether the relay's tool may be called is answered yes.
+    /// Sends a prompt; what the model said in the end. Questions are answered yes.
     pub fn ask(&self, part: &Part, prompt: &str) -> String {
         self.submit(part, prompt);
         self.allowing(part, || self.ended(|heard| heard.turn == prompt))
@@ -212,14 +208,24 @@ impl Desk {
     fn allowing<T>(&self, part: &Part, mut done: impl FnMut() -> Option<T>) -> T {
         until("the turn ends", PATIENCE, || {
             let found = done();
-            if found.is_none()
-                && let Some((row, keys)) = self.agent.tool_question()
-                && part.pane.shows(row)
-            {
-                part.pane.press(keys);
+            if found.is_none() {
+                self.answers(part);
             }
             found
         })
+    }
+
+    /// Answers a question of the CLI's that is on the screen, as a person does; whether there was one.
+    fn answers(&self, part: &Part) -> bool {
+        let mut questions = self.agent.first_questions();
+        questions.extend(self.agent.tool_question());
+        let asked = questions.iter().find(|(row, _)| part.pane.shows(row));
+        if let Some((_, keys)) = asked {
+            part.pane.rest();
+            part.pane.press(keys);
+            part.pane.rest();
+        }
+        asked.is_some()
     }
 
     /// The last words of a turn that has ended.

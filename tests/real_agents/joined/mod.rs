@@ -64,7 +64,6 @@ pub fn mail_before_the_first_start(agent: Agent) {
     );
     let wakes = desk.wakes();
     assert!(wakes.iter().all(|wake| wake.nudges == 0), "{wakes:?}");
-    desk.begin(&web);
     let tag = desk.woken(&web, 0);
     ledger::equals(&desk, "mail first", &[("web", Sum::due(&desk, |_| true))]);
     assert_eq!(desk.causes(), [tag]);
