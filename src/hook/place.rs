@@ -44,18 +44,26 @@ pub struct Place {
 }
 
 impl Place {
-    /// The folder of the part of this config file, or of none.
+    /// The folder of a part: that of its config file, or of none.
     #[must_use]
     pub fn of(env: &Env, joined: &Joined) -> Self {
-        let name = match &joined.config {
-            Some(config) => hash(
-                fs::canonicalize(config)
-                    .unwrap_or_else(|_| config.clone())
-                    .as_os_str()
-                    .as_encoded_bytes(),
-            ),
-            None => hash(format!("{}\n{}\n{}", joined.server, joined.code, joined.part).as_bytes()),
-        };
+        match &joined.config {
+            Some(config) => Self::of_config(env, config),
+            None => {
+                let part = format!("{}\n{}\n{}", joined.server, joined.code, joined.part);
+                Self::named(env, &hash(part.as_bytes()))
+            }
+        }
+    }
+
+    /// The folder of the part of this config file, however its path is spelt.
+    #[must_use]
+    pub fn of_config(env: &Env, config: &Path) -> Self {
+        let config = fs::canonicalize(config).unwrap_or_else(|_| config.to_owned());
+        Self::named(env, &hash(config.as_os_str().as_encoded_bytes()))
+    }
+
+    fn named(env: &Env, name: &str) -> Self {
         let has_home = env.path("HOME").is_some() || env.path("XDG_STATE_HOME").is_some();
         Self {
             folder: has_home.then(|| all(env).join(name)),
@@ -70,26 +78,30 @@ impl Place {
         }
     }
 
-    /// Makes the folder, 0700, and notes whose it is. What cannot be made is not there when it is asked for.
-    pub fn make(&self, joined: &Joined) {
-        let Some(folder) = &self.folder else {
+    /// Makes the folder, 0700. What cannot be made is not there when it is asked for.
+    pub fn make(&self) {
+        if let Some(folder) = &self.folder
+            && !folder.is_dir()
+        {
+            let _ = fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder);
+        }
+    }
+
+    /// Makes the folder and notes whose it is.
+    pub fn make_for(&self, joined: &Joined) {
+        self.make();
+        if self.path(OWNER).is_ok_and(|path| path.exists()) {
             return;
+        }
+        let owner = Owner {
+            config: joined.config.clone(),
+            server: joined.server.clone(),
+            part: joined.part.clone(),
         };
-        if folder.is_dir() {
-            return;
-        }
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder);
-        if made.is_ok() {
-            let owner = Owner {
-                config: joined.config.clone(),
-                server: joined.server.clone(),
-                part: joined.part.clone(),
-            };
-            let _ = self.save(OWNER, &owner);
-        }
+        let _ = self.save(OWNER, &owner);
     }
 
     /// Whose state this is, if it says so.
@@ -204,7 +216,7 @@ mod tests {
         let env = Env::of([("HOME", home.path().to_str().unwrap())], home.path());
         let joined = joined(Some(home.path().join(".relayroom/config.toml")));
         let place = Place::of(&env, &joined);
-        place.make(&joined);
+        place.make_for(&joined);
         assert_eq!(place.owner().unwrap().part, "web");
         let file = place.path(OWNER).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -218,7 +230,7 @@ mod tests {
     #[test]
     fn usage_023_without_a_home_nothing_is_kept() {
         let place = Place::of(&Env::of([], Path::new("/")), &joined(None));
-        place.make(&joined(None));
+        place.make_for(&joined(None));
         assert!(place.save("x", &1).is_err());
         assert!(place.lock("x", Duration::ZERO).is_none());
         assert_eq!(place.load::<u8>("x"), None);

@@ -66,7 +66,7 @@ pub fn event(provider: Provider, flags: &Flags, event: &Event, env: &Env, begun:
         return;
     }
     let place = Place::of(env, &joined);
-    place.make(&joined);
+    place.make_for(&joined);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -91,17 +91,8 @@ pub fn event(provider: Provider, flags: &Flags, event: &Event, env: &Env, begun:
 }
 
 fn refused(config: &Path, why: &str, env: &Env, now: Time) {
-    let joined = Joined {
-        server: String::new(),
-        code: String::new(),
-        part: String::new(),
-        token: None,
-        joined_at: None,
-        config: Some(config.to_owned()),
-        excerpts: false,
-    };
-    let place = Place::of(env, &joined);
-    place.make(&joined);
+    let place = Place::of_config(env, config);
+    place.make();
     if let Ok(path) = place.path("hook.log") {
         log::line(
             &path,
