@@ -113,6 +113,8 @@ fn shared(members: &[Member]) -> Vec<Finding> {
 pub struct Leak {
     /// The part.
     pub part: String,
+    /// Its project.
+    pub project: String,
     /// The file, as git names it.
     pub file: PathBuf,
     /// Whose token it is: the part's, or the machine's.
@@ -138,6 +140,7 @@ pub fn leaks(members: &[Member]) -> Vec<Leak> {
             if agent.is_some() || holds(&member.record.token) {
                 found.push(Leak {
                     part: agent.unwrap_or(member).part.clone(),
+                    project: agent.unwrap_or(member).project().to_owned(),
                     machine: agent.is_none(),
                     root: member.root.clone(),
                     file,
@@ -179,7 +182,10 @@ pub fn judge_leaks(leaks: &[Leak], machine: &str) -> Vec<Finding> {
         let fix = if leak.machine {
             format!("relayroom token new --pager {}", quoted(machine))
         } else {
-            format!("relayroom token rotate {} --now", leak.part)
+            format!(
+                "relayroom token rotate {} --now --project {}",
+                leak.part, leak.project
+            )
         };
         Finding::error("secret.tracked", &leak.part, text).fix(fix)
     });
@@ -258,12 +264,16 @@ mod tests {
     fn cli_036_the_value_is_not_printed() {
         let leak = Leak {
             part: "web".into(),
+            project: "shop".into(),
             file: "notes.txt".into(),
             machine: false,
             root: "/src/web".into(),
         };
         let found = judge_leaks(&[leak], "box");
-        assert_eq!(found[0].fix, "relayroom token rotate web --now");
+        assert_eq!(
+            found[0].fix,
+            "relayroom token rotate web --now --project shop"
+        );
         assert!(!found[0].text.contains("rrt_"), "{found:?}");
     }
 }

@@ -169,7 +169,8 @@ fn of_part(item: &Value, facts: &Facts) -> Option<Finding> {
             Some(Finding::warning("pane.blocked", part, text).fix(fix))
         }
         "unanswered" => {
-            let fix = format!("relayroom wake {part}");
+            let project = field::word(item, "project");
+            let fix = format!("relayroom wake {part} --project {project}");
             Some(Finding::warning("wake.unanswered", part, text).fix(fix))
         }
         _ => None,
@@ -261,7 +262,7 @@ mod tests {
         let facts = Facts {
             attention: vec![
                 json!({"class": "blocked_pane", "part": "web", "what": "a dialog"}),
-                json!({"class": "unanswered", "part": "api", "what": "no answer"}),
+                json!({"class": "unanswered", "part": "api", "project": "shop", "what": "no answer"}),
                 json!({"class": "needs_person", "what": "mail"}),
             ],
             attach: vec![("web".into(), "tmux -S /tmp/s attach -t %1".into())],
@@ -269,7 +270,10 @@ mod tests {
         };
         let expected = [
             ("pane.blocked", "tmux -S /tmp/s attach -t %1".to_owned()),
-            ("wake.unanswered", "relayroom wake api".to_owned()),
+            (
+                "wake.unanswered",
+                "relayroom wake api --project shop".to_owned(),
+            ),
         ];
         assert_eq!(found(&facts), expected);
     }
