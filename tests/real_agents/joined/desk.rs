@@ -5,6 +5,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
+use std::time::Instant;
 
 use serde_json::Value;
 use serde_json::json;
@@ -275,12 +276,14 @@ impl Desk {
 
     /// Waits until the roster says that of a part, by the word of its hook.
     pub fn until_state(&self, part: &str, state: &str) {
+        let begun = Instant::now();
         until(&format!("{part} is {state}"), 2 * PATIENCE, || {
             let roster = self.json(&["roster", "--json"]);
             let parts = roster["parts"].as_array()?;
             let found = parts.iter().find(|known| known["part"] == part)?;
             (found["state"] == state && found["source"] == "hook").then_some(())
         });
+        println!("{part} is {state} after {:?}", begun.elapsed());
     }
 
     /// Wakes beside turns of a part, all days together.
