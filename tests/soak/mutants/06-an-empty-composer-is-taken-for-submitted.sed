@@ -1,2 +1,0 @@
-# pager/deliver/state.rs
-s/if echoes > self.before.echoes {/if echoes >= self.before.echoes {/
