@@ -5,25 +5,35 @@
 //! - **The state is of the present only**: reports that were old when they were sent, or that come from another pane than the joined one,
 //!   change turns and not the state.
 //!
-//! `rule` and `state` decide, pure; `told` reads a report; `session`, `row` and `complete` are the tables.
+//! `rule` and `state` decide, pure; `told` reads a report; `session`, `row` and `complete` are the tables; `view` says what a
+//! part is doing, and `overtaken` what the screen knows better.
 
 pub(in crate::activity) mod complete;
 mod last;
+pub(in crate::activity) mod overtaken;
 pub(in crate::activity) mod row;
 mod rule;
 mod session;
 mod state;
 pub(in crate::activity) mod told;
+pub(in crate::activity) mod view;
 
 use std::time::Duration;
 
 use rusqlite::Connection;
-use rusqlite::OptionalExtension;
 
 pub use last::last;
+pub use overtaken::look;
+pub use overtaken::next_look;
+pub use overtaken::sweep;
 pub use rule::Prompt;
 pub use session::Session;
 pub use told::Activity;
+pub use view::heard;
+pub use view::hook_seen;
+pub use view::of;
+pub use view::running_since;
+pub use view::told_at;
 
 #[cfg(test)]
 pub(super) use session::BESIDE;
@@ -36,9 +46,6 @@ use rule::Kind;
 use rule::Step;
 use rule::Told;
 use session::Standing;
-use state::Active;
-use state::Effect;
-use state::Screen;
 
 use super::Cause;
 use super::Ending;
@@ -47,12 +54,8 @@ use super::lost::What;
 use super::pane;
 use super::park;
 use super::usage;
-use crate::api::HookSeen;
-use crate::api::TurnView;
 use crate::identity::Part;
-use crate::identity::part;
 use crate::store::Outcome;
-use crate::store::PartSeq;
 use crate::store::Signal;
 use crate::store::Time;
 use crate::store::Topic;
@@ -292,189 +295,4 @@ fn tell(tx: &Tx<'_>, part: &Part) {
         part: Some(part.seq),
         id: part.id.clone(),
     });
-}
-
-pub(super) const ACTIVE: &str = "SELECT s.provider, s.session, s.open_turn, t.started_at, w.tag, s.blocked_at, s.heard_at
-       FROM session AS s LEFT JOIN turn AS t ON t.seq = s.open_turn LEFT JOIN wake AS w ON w.seq = t.wake
-      WHERE s.part = ?1 AND (s.open_turn IS NOT NULL OR s.blocked_at IS NOT NULL)";
-
-pub(super) const IDLE: &str =
-    "SELECT max(idle_at) FROM session WHERE part = ?1 AND idle_at IS NOT NULL";
-
-fn active(connection: &Connection, part: PartSeq) -> Outcome<Vec<Active>> {
-    let mut statement = connection.prepare_cached(ACTIVE)?;
-    let rows = statement.query_map([part], |row| {
-        Ok(Active {
-            provider: row.get(0)?,
-            session: row.get(1)?,
-            turn: row.get(2)?,
-            began: row.get(3)?,
-            tag: row.get(4)?,
-            blocked_at: row.get(5)?,
-            heard_at: row.get(6)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// The part's turn as its hook reports it: `none` without any report.
-///
-/// # Errors
-/// A fault of the store.
-pub fn of(connection: &Connection, part: PartSeq) -> Outcome<TurnView> {
-    let active = active(connection, part)?;
-    let idle_at = connection
-        .prepare_cached(IDLE)?
-        .query_row([part], |row| row.get(0))?;
-    Ok(state::view(&active, idle_at))
-}
-
-/// Since when the part has a turn that is known to be running, blocked or not.
-///
-/// # Errors
-/// A fault of the store.
-pub fn running_since(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
-    let active = active(connection, part)?;
-    Ok(active
-        .iter()
-        .filter_map(|one| one.began.or(one.blocked_at))
-        .min())
-}
-
-pub(super) const FROM: &str =
-    "SELECT heard_at, tmux, pane FROM session WHERE part = ?1 ORDER BY heard_at DESC LIMIT 1";
-
-/// The last report of the part's hook, and where that hook ran.
-///
-/// # Errors
-/// A fault of the store.
-pub fn hook_seen(connection: &Connection, part: PartSeq) -> Outcome<Option<HookSeen>> {
-    let seen = connection
-        .prepare_cached(FROM)?
-        .query_row([part], |row| {
-            Ok(HookSeen {
-                at: row.get::<_, Time>(0)?.rfc3339(),
-                tmux: row.get(1)?,
-                pane: row.get(2)?,
-            })
-        })
-        .optional()?;
-    Ok(seen)
-}
-
-pub(super) const HEARD: &str = "SELECT max(heard_at) FROM session WHERE part = ?1";
-
-/// When a report of the part's hook last came, old ones from a spool too.
-///
-/// # Errors
-/// A fault of the store.
-pub fn heard(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
-    let mut statement = connection.prepare_cached(HEARD)?;
-    Ok(statement.query_row([part], |row| row.get(0))?)
-}
-
-pub(super) const TOLD: &str =
-    "SELECT max(told_at) FROM session WHERE part = ?1 AND told_at IS NOT NULL";
-
-/// When the part's hook last said anything of the present: then the agent was there.
-///
-/// # Errors
-/// A fault of the store.
-pub fn told_at(connection: &Connection, part: PartSeq) -> Outcome<Option<Time>> {
-    let mut statement = connection.prepare_cached(TOLD)?;
-    Ok(statement.query_row([part], |row| row.get(0))?)
-}
-
-fn screen(connection: &Connection, part: PartSeq, now: Time) -> Outcome<Option<Screen>> {
-    let pane = pane::of(connection, part)?;
-    let heard = pane.filter(|pane| now.since(pane.heard_at) <= pane::PAGER_SILENT_MS);
-    Ok(heard
-        .and_then(|pane| pane.screen)
-        .map(|(word, since)| Screen { word, since }))
-}
-
-/// Lets go of what a hook reported and the screen has long overtaken (pager.md 2); whether anything was. Call it when a pager has
-/// looked, and at the time [`next_look`] says.
-///
-/// # Errors
-/// A fault of the store.
-pub fn look(tx: &Tx<'_>, part: PartSeq, now: Time) -> Outcome<bool> {
-    let Some(screen) = screen(tx, part, now)? else {
-        return Ok(false);
-    };
-    let mut changed = false;
-    for one in active(tx, part)? {
-        let of = Session {
-            part,
-            provider: &one.provider,
-            name: &one.session,
-        };
-        let mut standing = session::standing(tx, &of)?;
-        match state::effect(&one, &screen, now) {
-            Effect::None | Effect::Later(_) => continue,
-            Effect::DialogGone => {}
-            Effect::Lost(since) => {
-                let at = one.began.map_or(since, |began| since.max(began));
-                if let Some(turn) = one.turn
-                    && row::end(tx, turn, at, Ending::Lost)?
-                {
-                    complete::settle(tx, turn, now)?;
-                }
-                standing.open_turn = None;
-            }
-        }
-        standing.blocked_at = None;
-        standing.idle_at = match standing.open_turn {
-            Some(_) => standing.idle_at,
-            None => standing.idle_at.max(Some(screen.since)),
-        };
-        session::stand(tx, &of, &standing)?;
-        changed = true;
-    }
-    if changed {
-        tell(tx, &part::get(tx, part)?);
-    }
-    Ok(changed)
-}
-
-/// When [`look`] would do something if the screen stays as it is; `None` if nothing.
-///
-/// # Errors
-/// A fault of the store.
-pub fn next_look(connection: &Connection, part: PartSeq, now: Time) -> Outcome<Option<Time>> {
-    let active = active(connection, part)?;
-    if active.is_empty() {
-        return Ok(None);
-    }
-    let Some(screen) = screen(connection, part, now)? else {
-        return Ok(None);
-    };
-    let effects = active.iter().map(|one| state::effect(one, &screen, now));
-    Ok(effects
-        .filter_map(|effect| match effect {
-            Effect::Later(at) => Some(at),
-            Effect::DialogGone | Effect::Lost(_) => Some(now),
-            Effect::None => None,
-        })
-        .min())
-}
-
-pub(super) const SWEPT: &str =
-    "SELECT DISTINCT part FROM session WHERE open_turn IS NOT NULL OR blocked_at IS NOT NULL";
-
-/// [`look`] for every part that is busy or blocked; those for which anything changed.
-///
-/// # Errors
-/// A fault of the store.
-pub fn sweep(tx: &Tx<'_>, now: Time) -> Outcome<Vec<PartSeq>> {
-    let mut statement = tx.prepare_cached(SWEPT)?;
-    let parts = statement.query_map([], |row| row.get(0))?;
-    let parts: Vec<PartSeq> = parts.collect::<rusqlite::Result<_>>()?;
-    let mut changed = Vec::new();
-    for part in parts {
-        if look(tx, part, now)? {
-            changed.push(part);
-        }
-    }
-    Ok(changed)
 }
