@@ -38,6 +38,9 @@ pub struct Row {
     pub why: Option<String>,
 }
 
+/// A pager that still calls a screen busy this many milliseconds after the turn's end has looked again.
+const SETTLES_MS: i64 = 5_000;
+
 /// What a part's state is decided from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -49,6 +52,8 @@ pub struct Facts {
     pub last_seen: Option<Time>,
     /// The pane's verdict, if its pager was heard within 90 s.
     pub pane: Option<(String, Option<String>, Option<Time>)>,
+    /// When that pager was last heard.
+    pub pane_heard: Option<Time>,
     /// Its turn, as its hook reports it.
     pub turn: TurnView,
 }
@@ -79,11 +84,28 @@ pub fn state(facts: &Facts, now: Time) -> (&'static str, Option<String>) {
             ("blocked", Some(why))
         }
         ("busy", _) => ("busy", for_long(told_since(&facts.turn))),
-        (_, Some((verdict, _, since))) if matches!(verdict.as_str(), "busy" | "starting") => {
+        (_, Some((verdict, _, since)))
+            if matches!(verdict.as_str(), "busy" | "starting") && !overtaken(facts, *since) =>
+        {
             ("busy", for_long(*since))
         }
         _ => ("idle", None),
     }
+}
+
+/// Whether the hook said that the turn is over since the screen was seen busy: what the pager saw before says nothing then.
+fn overtaken(facts: &Facts, busy_since: Option<Time>) -> bool {
+    let idle_since = match facts.turn.state.as_str() {
+        "idle" => told_since(&facts.turn),
+        _ => None,
+    };
+    let Some(idle) = idle_since else {
+        return false;
+    };
+    busy_since.is_none_or(|busy| busy <= idle)
+        && facts
+            .pane_heard
+            .is_none_or(|heard| heard.since(idle) < SETTLES_MS)
 }
 
 fn told_since(turn: &TurnView) -> Option<Time> {
@@ -165,6 +187,7 @@ pub fn rows(
             let hook = turn::told_at(connection, part.seq)?;
             let last_seen = part.heard_at.max(heard.last(part.seq)).max(agent).max(hook);
             let facts = Facts {
+                pane_heard: pane.as_ref().map(|pane| pane.heard_at),
                 paused_at: part.paused_at,
                 limited_until: part.limited_until,
                 last_seen,
@@ -220,6 +243,24 @@ mod tests {
         };
         let why = "never heard; a shell runs in its pane, not the agent";
         assert_eq!(state(&facts, Time(0)), ("offline", Some(why.into())));
+    }
+
+    #[test]
+    fn a_screen_seen_busy_before_the_turn_ended_says_nothing_of_after() {
+        let mut facts = heard(10_000);
+        facts.pane = Some(("busy".into(), None, Some(Time(1_000))));
+        facts.turn.state = "idle".into();
+        facts.turn.since = Some(Time(8_000).rfc3339());
+        for (heard, since, expected) in [
+            (7_000, 1_000, "idle"),
+            (9_000, 1_000, "idle"),
+            (13_000, 1_000, "busy"),
+            (9_000, 8_500, "busy"),
+        ] {
+            facts.pane_heard = Some(Time(heard));
+            facts.pane = Some(("busy".into(), None, Some(Time(since))));
+            assert_eq!(state(&facts, Time(14_000)).0, expected, "{heard} {since}");
+        }
     }
 
     #[test]
