@@ -254,8 +254,9 @@ fn pager_056_a_dead_pane_is_dead() {
         .tmux
         .run(&["set-option", "-t", "web", "remain-on-exit", "on"]);
     world.agent.knob("quit 7");
+    // tmux calls a pane dead a moment before it knows how its process ended.
     until(LONG, "the pane is dead", || {
-        world.tmux.ask(&world.agent.pane, "#{pane_dead}") == "1"
+        world.tmux.ask(&world.agent.pane, "#{pane_dead_status}") == "7"
     });
     world.relay.wake("web", 1);
     world.stage("blocked no_agent/dead");
