@@ -4,7 +4,7 @@
 //!
 //! - **Each row once, in the order of its number**, up to the newest there was at the start: what is added meanwhile is for the next.
 //! - **No long read**: 1,000 rows at a time, each page a snapshot of its own, so that no export keeps the log from being folded back.
-//! - **No token, hash or connect code** ([`kinds`]).
+//! - **No token, hash or connect code** (`kinds`).
 
 mod kinds;
 
