@@ -167,14 +167,19 @@ impl Part {
     /// Whether the next look may say more than the last one did, without anything being drawn.
     #[must_use]
     pub fn is_unsettled(&self) -> bool {
-        let moving = |(verdict, _): &(Verdict, Time)| verdict.detail == "moving";
+        // By the screen alone, too: what the hook says does not stop a screen from coming to rest.
+        let moving = |(verdict, _): &(Verdict, Time)| {
+            verdict.detail == "moving" || verdict.screen.1 == "moving"
+        };
         self.is_starting() || self.verdict.as_ref().is_some_and(moving)
     }
 
     /// Whether the agent was starting when last looked at.
     #[must_use]
     pub fn is_starting(&self) -> bool {
-        let starting = |(verdict, _): &(Verdict, Time)| verdict.kind == Kind::Starting;
+        let starting = |(verdict, _): &(Verdict, Time)| {
+            verdict.kind == Kind::Starting || verdict.screen.0 == Kind::Starting
+        };
         self.verdict.as_ref().is_some_and(starting)
     }
 

@@ -261,7 +261,7 @@ fn cli_007_what_is_made_is_private_and_unseen_by_git() {
 }
 
 #[test]
-fn cli_008_foreign_hooks_stay_and_broken_files_stop_everything() {
+fn cli_008_usage_046_foreign_hooks_stay_and_broken_files_stop_everything() {
     let desk = Desk::new();
     let shop = desk.repository("shop");
     let settings = shop.join(".claude/settings.local.json");
@@ -299,6 +299,14 @@ fn cli_008_foreign_hooks_stay_and_broken_files_stop_everything() {
     assert!(
         with.contains(&format!("\"{program} hook claude\"")),
         "{with}"
+    );
+
+    let written = fs::metadata(&settings).unwrap().modified().unwrap();
+    desk.json(&shop, &["join", "web", "--agent", "claude", "--no-start"]);
+    assert_eq!(text(&settings).unwrap(), with);
+    assert_eq!(
+        fs::metadata(&settings).unwrap().modified().unwrap(),
+        written
     );
 
     desk.done(&shop, &["leave"]);
